@@ -1,0 +1,132 @@
+"""Check what callers hand in, once for all number modules.
+
+Every function takes the argument's name, so that the message can say which one was wrong, and returns the
+value in the one type the library computes with: ``int`` for counts and bytes, ``Fraction`` for shares,
+means and times. ``bool`` is never a number here: ``True`` workers is a slip, not a one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import TypeVar
+
+from .errors import CourseError
+
+T = TypeVar("T")
+
+# Counts beyond this are slips, not models: it keeps every product printable and every message short.
+LARGEST_COUNT = 10**30
+
+
+def whole(name: str, value: object, *, minimum: int = 0, maximum: int = LARGEST_COUNT) -> int:
+    """Return a count or a number of bytes as ``int``; refuse bool, float, text and values out of range.
+
+    >>> whole("layers", 4, minimum=1)
+    4
+    >>> whole("layers", 4.0, minimum=1)
+    Traceback (most recent call last):
+    course_lib.errors.CourseError: layers 必须是整数；收到 4.0。请给 1 到 10**30 之间的整数，例如 4。
+    """
+    limit = "10**30" if maximum == LARGEST_COUNT else str(maximum)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        example = f"，例如 {max(minimum, min(4, maximum))}"
+        raise CourseError(
+            f"{name} 必须是整数", got=value, remedy=f"请给 {minimum} 到 {limit} 之间的整数{example}"
+        )
+    number = int(value)
+    if not minimum <= number <= maximum:
+        raise CourseError(f"{name} 超出范围", got=number, remedy=f"请给 {minimum} 到 {limit} 之间的整数")
+    return number
+
+
+def exact(
+    name: str,
+    value: object,
+    *,
+    minimum: Fraction | int | None = None,
+    above: Fraction | int | None = None,
+    maximum: Fraction | int | None = None,
+) -> Fraction:
+    """Return a finite real number as ``Fraction``; a float is taken as the decimal that it prints as.
+
+    ``minimum`` and ``maximum`` are allowed themselves, ``above`` is not.
+
+    >>> exact("overlap", 0.1, minimum=0, maximum=1)
+    Fraction(1, 10)
+    """
+    number = _to_fraction(name, value)
+    rules = []
+    if minimum is not None:
+        rules.append((number >= minimum, f"不小于 {minimum}"))
+    if above is not None:
+        rules.append((number > above, f"大于 {above}"))
+    if maximum is not None:
+        rules.append((number <= maximum, f"不大于 {maximum}"))
+    if not all(holds for holds, _ in rules):
+        raise CourseError(
+            f"{name} 超出范围", got=value, remedy="请给" + "、".join(rule for _, rule in rules) + "的数"
+        )
+    return number
+
+
+def _to_fraction(name: str, value: object) -> Fraction:
+    wanted = "请给有限的整数、小数、Fraction 或 Decimal"
+    if isinstance(value, bool) or not isinstance(value, (Rational, Real, Decimal)):
+        raise CourseError(f"{name} 必须是数", got=value, remedy=wanted)
+    if isinstance(value, Rational):
+        number = Fraction(int(value.numerator), int(value.denominator))
+    else:
+        try:
+            # str() gives the shortest decimal for float and numpy scalars alike: 0.1 means one tenth.
+            decimal = Decimal(str(value))
+        except ArithmeticError as error:
+            raise CourseError(f"{name} 必须是数", got=value, remedy=wanted) from error
+        if not decimal.is_finite():
+            raise CourseError(f"{name} 必须是有限的数", got=value, remedy=wanted)
+        if abs(decimal.adjusted()) > 400:
+            raise CourseError(f"{name} 大小超出可用范围", got=value, remedy="请给 1e-400 到 1e400 之间的数")
+        number = Fraction(decimal)
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > 4000:
+        raise CourseError(f"{name} 大小超出可用范围", got=value, remedy="请给 1e-400 到 1e400 之间的数")
+    return number
+
+
+def choice(name: str, value: object, options: Iterable[str]) -> str:
+    """Return ``value`` if it is one of the named options; the message lists them all."""
+    known = tuple(options)
+    if not isinstance(value, str) or value not in known:
+        raise CourseError(f"{name} 不在可选范围内", got=value, remedy="可选：" + "、".join(known))
+    return value
+
+
+def truth(name: str, value: object) -> bool:
+    """Return a plain ``bool``; refuse 0, 1 and other stand-ins."""
+    if not isinstance(value, bool):
+        raise CourseError(f"{name} 必须是 True 或 False", got=value, remedy="请给 True 或 False")
+    return value
+
+
+def text(name: str, value: object) -> str:
+    """Return a non-empty ``str``."""
+    if not isinstance(value, str) or not value.strip():
+        raise CourseError(f"{name} 必须是非空文字", got=value, remedy="请给一段文字")
+    return value
+
+
+def instance(name: str, value: object, kind: type[T], remedy: str) -> T:
+    """Return ``value`` if it is a ``kind`` of the library; ``remedy`` says in Chinese how to make one."""
+    if not isinstance(value, kind):
+        raise CourseError(f"{name} 必须是 {kind.__name__}", got=value, remedy=remedy)
+    return value
+
+
+def same_length(**sequences: Collection[object]) -> int:
+    """Return the common length of the named sequences; refuse unequal ones, naming each length."""
+    lengths = {name: len(values) for name, values in sequences.items()}
+    if len(set(lengths.values())) > 1:
+        listed = "，".join(f"{name} 有 {length} 个" for name, length in lengths.items())
+        raise CourseError(f"长度不一致：{listed}", remedy="请让它们一一对应")
+    return next(iter(lengths.values()))
