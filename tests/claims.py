@@ -1,9 +1,5 @@
 """What the chapter does not claim, and in which notebook a reader must be told so.
 
-For authors of notebooks: every ``Claim`` needs one paragraph in the notebook of its ``section`` in which every
-pattern of ``terms`` occurs. A paragraph is a run of lines of a markdown cell between blank lines; a list item
-is a paragraph of its own. ``example`` is a sentence that meets the terms; take it as it is or write a better
-one. The notebook of section "27.5" is ``27.05-….ipynb``. ``tests/test_notebooks.py`` holds the list.
 
 ``COMPANION_ONLY`` are names the chapter never mentions: a markdown cell that uses one must say 配套 itself or
 stand under a heading that says 配套 (配套补充 for other people's numbers, 配套实测 for our own measurements).
