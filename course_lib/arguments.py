@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 from numbers import Integral, Rational, Real
 from typing import TypeVar
 
@@ -19,6 +20,8 @@ T = TypeVar("T")
 
 # Counts beyond this are slips, not models: it keeps every product printable and every message short.
 LARGEST_COUNT = 10**30
+# Items that are read one by one: more than this belongs in an array, and an endless series must end.
+LARGEST_SEQUENCE = 10**6
 
 
 def whole(name: str, value: object, *, minimum: int = 0, maximum: int = LARGEST_COUNT) -> int:
@@ -121,6 +124,20 @@ def instance(name: str, value: object, kind: type[T], remedy: str) -> T:
     if not isinstance(value, kind):
         raise CourseError(f"{name} 必须是 {kind.__name__}", got=value, remedy=remedy)
     return value
+
+
+def sequence(name: str, values: object) -> tuple[object, ...]:
+    """Return the items of a tuple, list, array or other finite series; text is one value, not a series."""
+    wanted = "请给元组或列表"
+    if isinstance(values, (str, bytes, bytearray)) or not isinstance(values, Iterable):
+        raise CourseError(f"{name} 必须是一串值", got=values, remedy=wanted)
+    try:
+        items = tuple(islice(values, LARGEST_SEQUENCE + 1))
+    except Exception as error:  # a 0-d array or a reader's own class may fail in any way when iterated
+        raise CourseError(f"{name} 无法逐项读取", got=values, remedy=wanted) from error
+    if len(items) > LARGEST_SEQUENCE:
+        raise CourseError(f"{name} 太长", remedy=f"最多 {LARGEST_SEQUENCE} 项")
+    return items
 
 
 def same_length(**sequences: Collection[object]) -> int:

@@ -7,7 +7,7 @@ rows and shortens the list of omissions by what is now counted. Symbols: N param
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
@@ -15,7 +15,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Final
 
-from .arguments import exact, instance, text, whole
+from .arguments import exact, instance, sequence, text, whole
 from .errors import CourseError
 
 WEIGHTS: Final = "工作权重"
@@ -91,12 +91,12 @@ class Ledger:
     omits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        rows = _tuple_of("rows", self.rows)
+        rows = sequence("rows", self.rows)
         names = [instance("rows", row, Row, "请用 Row(...) 写账目").name for row in rows]
         for name in names:
             if names.count(name) > 1:
                 raise CourseError("账本里已有同名的一行", got=name, remedy="请换一个名字，或先把两行合成一行")
-        omits = dict.fromkeys(text("omits", name) for name in _tuple_of("omits", self.omits))
+        omits = dict.fromkeys(text("omits", name) for name in sequence("omits", self.omits))
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "omits", tuple(name for name in omits if name not in names))
 
@@ -144,12 +144,6 @@ class Ledger:
         return Fraction(self.total_bytes, whole("parameters", parameters, minimum=1))
 
 
-def _tuple_of(name: str, values: object) -> tuple[object, ...]:
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise CourseError(f"{name} 必须是一串值", got=values, remedy="请给元组或列表")
-    return tuple(values)
-
-
 _WHY: Final = MappingProxyType(
     {
         WEIGHTS: "前向与反向计算都要读",
@@ -185,7 +179,7 @@ def model_state(
         GRADS: (whole("grads", grads),),
         GRAD_BUFFER: (whole("grad_buffer", grad_buffer),),
         MASTER: (whole("master", master),),
-        MOMENTS: tuple(whole("moments", width, minimum=1) for width in _tuple_of("moments", moments)),
+        MOMENTS: tuple(whole("moments", width, minimum=1) for width in sequence("moments", moments)),
     }
     rows = tuple(
         Row(name, count, width, _WHY[name], Lifetime.ACROSS_UPDATES)
