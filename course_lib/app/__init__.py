@@ -1,0 +1,1 @@
+"""The command line of the course: opening it, testing it, keeping its notebooks."""
