@@ -1,0 +1,101 @@
+"""Open the reader's notebooks in JupyterLab: ``python -m course_lib lab``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import signal
+import socket
+from pathlib import Path
+from typing import Final
+
+from .places import NOTEBOOKS, RUNTIME, WORK, use_own_places
+from .workspace import prepare
+
+START_PAGE: Final = "00-start.ipynb"
+FIRST_PORT: Final = 8827  # not Jupyter's 8888: that one is left to the reader's other servers
+PORTS_TRIED: Final = 50
+HOST: Final = "127.0.0.1"
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``lab`` to a command line."""
+    parser = commands.add_parser("lab", help="在浏览器里打开课程")
+    parser.add_argument("--no-browser", action="store_true", help="只显示网址，不打开浏览器")
+    parser.set_defaults(handle=handle)
+
+
+def handle(options: argparse.Namespace) -> int:
+    """Prepare the reader's copies, then serve them until Ctrl-C or until the terminal closes."""
+    use_own_places()
+    for sentence in prepare(shipped=NOTEBOOKS, work=WORK):
+        print(sentence)
+    trust_shipped(WORK)
+    serve(open_browser=not options.no_browser)
+    return 0
+
+
+def trust_shipped(work: Path) -> None:
+    """Sign the copies that still equal a shipped notebook, so that their stored pictures show at once."""
+    import nbformat
+    from nbformat.sign import NotebookNotary
+
+    notary = NotebookNotary(data_dir=str(RUNTIME / "data"))
+    for shipped in NOTEBOOKS.glob("*.ipynb"):
+        content = shipped.read_text(encoding="utf-8")
+        copy = work / shipped.name
+        if copy.read_text(encoding="utf-8", errors="replace") == content:
+            notary.sign(nbformat.reads(content, as_version=4))
+
+
+def free_port() -> int:
+    """Return the first port where nobody answers; 0 lets the system choose.
+
+    Asked by connecting: on macOS and Windows a second server may bind a port that is in use.
+    """
+    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if probe.connect_ex((HOST, port)) != 0:
+                return port
+    return 0
+
+
+def server_options(*, token: str, open_browser: bool) -> list[str]:
+    """Return JupyterLab's options: own port and token, everything it keeps inside the course folder."""
+    options = {
+        "ServerApp.ip": HOST,
+        "ServerApp.port": free_port(),
+        "ServerApp.port_retries": PORTS_TRIED,
+        "ServerApp.root_dir": WORK,
+        "ServerApp.open_browser": open_browser,
+        # The usual redirect file lies in a hidden folder, which a browser in a snap may not read.
+        "ServerApp.use_redirect_file": False,
+        "ServerApp.answer_yes": True,
+        "ServerApp.allow_root": True,
+        "ServerApp.log_level": "ERROR",
+        "IdentityProvider.token": token,
+        "KernelSpecManager.allowed_kernelspecs": "python3",
+        "LabApp.default_url": f"/lab/tree/{START_PAGE}",
+        "LabApp.user_settings_dir": RUNTIME / "settings",
+        "LabApp.workspaces_dir": RUNTIME / "workspaces",
+        "LabApp.extension_manager": "readonly",
+        "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
+        "LabApp.news_url": "None",
+    }
+    return [f"--{name}={value}" for name, value in options.items()]
+
+
+def serve(*, open_browser: bool) -> None:
+    """Run JupyterLab in this process until it is told to stop; its kernels end with it."""
+    from jupyterlab.labapp import LabApp
+
+    token = secrets.token_hex(24)
+    server = LabApp.initialize_server(argv=server_options(token=token, open_browser=open_browser))
+    if hasattr(signal, "SIGHUP"):  # a closing terminal: stop in the same orderly way as SIGTERM
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    print(f"课程地址：http://{HOST}:{server.port}/lab/tree/{START_PAGE}?token={token}")
+    print("请保持此窗口打开；学完后在这里按 Ctrl-C，课程和所有内核随之关闭。", flush=True)
+    server.start()
+    print("课程已关闭。")
