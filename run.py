@@ -103,7 +103,8 @@ CAUSES = (
     (
         r"name resolution|getaddrinfo|nodename nor servname|Name or service not known|dns error"
         r"|NewConnectionError|ConnectionError|ConnectTimeout|ReadTimeout|timed out|Connection refused"
-        r"|unreachable|ProxyError|error sending request|Failed to fetch|connection broken|tcp connect error|was disabled",
+        r"|unreachable|ProxyError|error sending request|Failed to fetch|connection broken|tcp connect error"
+        r"|was disabled",
         "连不上软件包服务器：请检查网络、代理（HTTPS_PROXY）或镜像设置（PIP_INDEX_URL），再运行同一条命令。",
     ),
     (

@@ -41,12 +41,13 @@ def trust_shipped(work: Path) -> None:
     import nbformat
     from nbformat.sign import NotebookNotary
 
-    notary = NotebookNotary(data_dir=str(RUNTIME / "data"))
+    notary = NotebookNotary(data_dir=str(RUNTIME / "data"))  # type: ignore[no-untyped-call]
     for shipped in NOTEBOOKS.glob("*.ipynb"):
         content = shipped.read_text(encoding="utf-8")
         copy = work / shipped.name
         if copy.read_text(encoding="utf-8", errors="replace") == content:
-            notary.sign(nbformat.reads(content, as_version=4))
+            notebook = nbformat.reads(content, as_version=4)  # type: ignore[no-untyped-call]
+            notary.sign(notebook)  # type: ignore[no-untyped-call]
 
 
 def free_port() -> int:
