@@ -1,0 +1,28 @@
+"""Section 27.3: what two bytes per value can hold, and why a finer master copy saves small updates.
+
+- ``copies``: the chapter's analogy with two decimals (``decimal_copies``) and the same in real formats
+  (``float_copies``, ``steps_until_visible``).
+- ``formats``: ``FP16``, ``BF16``, ``FP32``; ``to_fp16`` and ``to_bf16`` round whole arrays to nearest even.
+- ``fates``: which updates are ``lost``, and a ``census`` of the values that vanish or overflow at a scale.
+"""
+
+from .copies import ROUNDINGS, Copies, decimal_copies, float_copies, steps_until_visible
+from .fates import Census, census, lost
+from .formats import BF16, FP16, FP32, Format, to_bf16, to_fp16
+
+__all__ = [
+    "BF16",
+    "FP16",
+    "FP32",
+    "ROUNDINGS",
+    "Census",
+    "Copies",
+    "Format",
+    "census",
+    "decimal_copies",
+    "float_copies",
+    "lost",
+    "steps_until_visible",
+    "to_bf16",
+    "to_fp16",
+]
