@@ -1,0 +1,35 @@
+"""Tables, pictures and explorers: the only home of matplotlib and ipywidgets.
+
+Importing this loads neither; they come with the first picture or explorer.
+
+- ``ledger_table(ledger)`` shows a ledger as a table; ``Table`` any other.
+- ``Explorer`` with the controls ``Number``, ``Choice``, ``Switch`` makes sliders that answer at once.
+- ``Stage`` and ``show.charts`` draw; ``show.palette`` holds the colours.
+- ``show.explorers`` has the finished explorers, one module per section.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import fonts as fonts  # first: it quietens matplotlib's start
+from .controls import Choice, Number, Switch, even_stops, log_stops, powers_of_two
+from .tables import Table, ledger_table
+
+if TYPE_CHECKING:
+    from .explorer import Explorer
+    from .stage import Stage
+
+__all__ = [
+    "Choice", "Explorer", "Number", "Stage", "Switch", "Table", "even_stops", "ledger_table", "log_stops",
+    "powers_of_two",
+]  # fmt: skip
+
+_LATER = {"Explorer": ".explorer", "Stage": ".stage"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name], __name__), name)

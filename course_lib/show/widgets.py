@@ -1,0 +1,154 @@
+"""Widgets for the controls: a label that is never cut, a handle to drag, a box to type in, a line for errors.
+
+A ``Knob`` holds the exact value; slider and box are two views of it. Its ``error`` line explains what was
+wrong right where it was entered.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from ..errors import CourseError
+from .controls import Choice, Control, Number, parse_number, show_number
+
+_LABEL = "9.5em"
+_WIDE = {"width": "28em"}
+
+# Sets names for screen readers, and keeps a letter typed on a handle from running a notebook command ("x"
+# would cut the cell); keys with Ctrl, Shift + Enter and the arrows work as ever. Runs when it appears.
+_SETUP = """
+const root=this.closest('.course-explorer');
+root.querySelectorAll('.noUi-handle').forEach(h=>{
+const l=h.closest('.widget-hslider')?.querySelector('.widget-label');
+if(l)h.setAttribute('aria-label',l.textContent)});
+root.querySelectorAll('.widget-image').forEach(i=>i.alt=root.querySelector('.course-title').textContent);
+if(!window.courseKeys){window.courseKeys=1;window.addEventListener('keydown',e=>{const h=e.target;
+if(!h.matches||!h.matches('.course-explorer .noUi-handle'))return;
+h.toggleAttribute('data-lm-suppress-shortcuts',e.key.length===1&&!e.ctrlKey&&!e.metaKey&&!e.altKey)},true)}
+"""
+
+STYLE = """<style>
+.course-explorer{max-width:100%;overflow:hidden}
+.course-explorer .course-controls{display:flex;flex-flow:row wrap;column-gap:1.5em}
+.course-explorer .course-words{line-height:1.5}
+.course-explorer .course-words p{margin:.3em 0}
+.course-explorer table{border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums}
+.course-explorer td,.course-explorer th{padding:.15em .6em;text-align:left;
+border-bottom:1px solid var(--jp-border-color2,#ccc)}
+.course-explorer td.number,.course-explorer th.number{text-align:right}
+.course-explorer .course-error{color:var(--jp-error-color1,#b3261e);line-height:1.4;padding-left:9.7em}
+.course-explorer .course-title{font-weight:600;font-size:1.1em}
+[data-jp-theme-light='false'] .course-explorer .widget-image{filter:invert(.93) hue-rotate(180deg)}
+@keyframes course-here{from{opacity:.99}to{opacity:1}}
+</style>"""
+
+
+def setup_html() -> str:
+    """Return the style and the start-up script of an explorer, for one invisible HTML widget."""
+    script = escape(" ".join(_SETUP.split()), quote=True)
+    return f'{STYLE}<i style="animation:course-here 1ms" onanimationstart="{script}"></i>'
+
+
+class Knob:
+    """One control on screen: ``value`` is exact, ``box`` the widget, ``changed`` is called after a change."""
+
+    def __init__(self, control: Control, changed: Callable[[], None]) -> None:
+        self.control, self._changed, self._quiet = control, changed, False
+        self.value: Any = control.book
+        self.error = ipywidgets.HTML(layout={"display": "none"})
+        self.error.add_class("course-error")
+        look = {
+            "description": control.label,
+            "tooltip": control.hint or control.label,  # without one, hovering says "null"
+            "style": {"description_width": _LABEL},
+        }
+        self.box = ipywidgets.VBox([ipywidgets.HBox(self._make(look)), self.error])
+        self.box.layout.width = "29em"
+
+    def set(self, value: object) -> None:
+        """Take a checked value over into the view without calling ``changed``."""
+        self.value = self.control.check(value)
+        self._quiet = True
+        try:
+            self._show()
+        finally:
+            self._quiet = False
+        self.explain("")
+
+    def explain(self, sentence: str) -> None:
+        """Show a sentence under the control, or take it away."""
+        if self.error.value != (shown := escape(sentence)):
+            self.error.value = shown
+            self.error.layout.display = "" if sentence else "none"
+
+    def _make(self, look: dict[str, Any]) -> list[ipywidgets.Widget]:
+        if isinstance(self.control, Choice):
+            options = [(label, value) for value, label in self.control.options.items()]
+            self._view = ipywidgets.Dropdown(options=options, value=self.value, layout=_WIDE, **look)
+        else:
+            self._view = ipywidgets.Checkbox(value=self.value, layout=_WIDE, **look)
+        self._view.observe(lambda change: self._moved(lambda: change["new"]), "value")
+        return [self._view]
+
+    def _show(self) -> None:
+        self._view.value = self.value
+
+    def _moved(self, read: Callable[[], object]) -> None:
+        if self._quiet:
+            return
+        try:
+            self.set(read())
+        except CourseError as error:
+            self.explain(str(error))
+            return
+        self._changed()
+
+
+class NumberKnob(Knob):
+    """A handle over the stops and a box for the exact value, both showing the same number."""
+
+    control: Number
+
+    def _make(self, look: dict[str, Any]) -> list[ipywidgets.Widget]:
+        stops = self.control.stops
+        bounds = {"min": 0, "max": len(stops) - 1, "step": 1}
+        if isinstance(stops, range):  # a screen reader then says the value itself
+            bounds = {"min": stops[0], "max": stops[-1], "step": stops.step}
+        self._handle = ipywidgets.IntSlider(
+            value=self._position(), readout=False, layout={"width": "18.5em"}, **bounds, **look
+        )
+        self._typed = ipywidgets.Text(
+            show_number(self.value),
+            continuous_update=False,
+            layout={"width": "7.5em"},
+            tooltip=f"输入{self.control.label}",
+        )
+        self._handle.observe(lambda change: self._moved(lambda: self._value_at(change["new"])), "value")
+        self._typed.observe(
+            lambda change: self._moved(lambda: parse_number(self.control.name, change["new"])), "value"
+        )
+        return [self._handle, self._typed, ipywidgets.Label(self.control.unit)]
+
+    def _position(self) -> int:
+        """The handle's place: the value itself on a range, else the number of the stop at or above it."""
+        stops = self.control.stops
+        place = min(bisect_left(stops, self.value), len(stops) - 1)
+        return stops[place] if isinstance(stops, range) else place
+
+    def _value_at(self, position: int) -> Any:
+        stops = self.control.stops
+        return position if isinstance(stops, range) else stops[position]
+
+    def _show(self) -> None:
+        self._typed.value = show_number(self.value)
+        self._handle.value = self._position()
+
+
+def make_knob(control: Control, changed: Callable[[], None]) -> Knob:
+    """Return the knob for a control."""
+    return (NumberKnob if isinstance(control, Number) else Knob)(control, changed)
