@@ -47,7 +47,7 @@ def up_to_infinity(dtype):
 
 
 def nearest_even(values, dtype):
-    """Round by looking up the two neighbours in the list of all values: no arithmetic shared with the code."""
+    """Round by looking up the two neighbours in the list of all values, sharing no arithmetic."""
     positive = up_to_infinity(dtype)
     magnitude = np.abs(values)
     above = np.clip(np.searchsorted(positive, magnitude), 1, len(positive) - 1)
@@ -309,6 +309,7 @@ def test_a_ratio_of_2048_can_lose_and_beyond_4096_does():
     for sign in (1, -1):
         assert not lost(weights=weights, updates=sign * weights / 2047).any()
         assert lost(weights=weights, updates=sign * weights / 4097).all()
+    assert not lost(weights=weights, updates=np.zeros_like(weights)).any()  # nothing was there to lose
     at_2048 = lost(weights=weights, updates=weights / 2048)
     assert at_2048.any() and not at_2048.all()
 
