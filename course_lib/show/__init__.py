@@ -3,6 +3,7 @@
 Importing this loads neither; they come with the first picture or explorer.
 
 - ``ledger_table(ledger)`` shows a ledger as a table; ``Table`` any other.
+- ``reveal`` sets a reader's guess, ``against_print`` a printed figure, beside what was computed.
 - ``Explorer`` with the controls ``Number``, ``Choice``, ``Switch`` makes sliders that answer at once.
 - ``Stage`` and ``show.charts`` draw; ``show.palette`` holds the colours.
 - ``show.explorers`` has the finished explorers, one module per section.
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import fonts as fonts  # first: it quietens matplotlib's start
 from .controls import Choice, Number, Switch, even_stops, log_stops, powers_of_two
+from .guesses import against_print, reveal
 from .tables import Table, ledger_table
 
 if TYPE_CHECKING:
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from .stage import Stage
 
 __all__ = [
-    "Choice", "Explorer", "Number", "Stage", "Switch", "Table", "even_stops", "ledger_table", "log_stops",
-    "powers_of_two",
+    "Choice", "Explorer", "Number", "Stage", "Switch", "Table", "against_print", "even_stops", "ledger_table",
+    "log_stops", "powers_of_two", "reveal",
 ]  # fmt: skip
 
 _LATER = {"Explorer": ".explorer", "Stage": ".stage"}

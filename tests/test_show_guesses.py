@@ -1,0 +1,33 @@
+"""Guesses and printed figures beside the computed ones."""
+
+from fractions import Fraction
+
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.show import against_print, reveal
+
+
+def test_reveal_names_direction_and_share():
+    assert repr(reveal(4, actual=Fraction(5, 2))) == "你猜 4，算得 2.5：多猜了 1.5，即 60.0%。"
+    assert repr(reveal(Fraction(5, 2), actual=2.5)) == "你猜 2.5，正好。"
+    assert repr(reveal(1, actual=0, unit="MB")) == "你猜 1 MB，算得 0 MB：多猜了 1 MB。"
+
+
+def test_against_print_counts_what_differs():
+    table = against_print({"甲": (Fraction(413, 10), 41.3), "乙": (7, 8)})
+    assert table.rows == (("甲", "41.3", "41.3", "0", "相符"), ("乙", "7", "8", "-1", "不符"))
+    assert table.note == "1 项不符。"
+    assert against_print({"乙": (7, 8)}, within=1).note == "1 项全部相符。"
+
+
+@pytest.mark.parametrize("bad", ["3", float("nan"), True, [1]])
+def test_a_guess_must_be_a_number(bad):
+    with pytest.raises(CourseError, match="guess"):
+        reveal(bad, actual=1)
+
+
+@pytest.mark.parametrize("bad", [{}, None, {"甲": 3}, {"甲": (1, 2, 3)}, {"": (1, 1)}])
+def test_figures_come_in_pairs(bad):
+    with pytest.raises(CourseError, match="figures"):
+        against_print(bad)
