@@ -86,10 +86,15 @@ REACHES_PACKAGES = re.compile(
 # PYTHONPATH, PYTHONHOME and the like would mix another installation into ours.
 HARMLESS_PYTHON = re.compile("PYTHON(IOENCODING|UNBUFFERED|DONTWRITEBYTECODE|PYCACHEPREFIX|HASHSEED)")
 
+DISK_FULL = r"No space left|not enough space|os error 28|os error 112|Disk quota exceeded"
+NO_INDEX = (
+    "pip 的设置 no-index（PIP_NO_INDEX）不许访问软件包服务器，PIP_FIND_LINKS 里又没有齐全的安装包："
+    "请取消这个设置，再运行同一条命令。"
+)
 # What pip and uv say, and the sentence for it; the first match counts.
 CAUSES = (
     (
-        r"No space left|not enough space|os error 28|os error 112|Disk quota exceeded",
+        DISK_FULL,
         "磁盘空间不足：请腾出约 1 GB（临时文件夹所在的磁盘也要有空间），再运行同一条命令。",
     ),
     (
@@ -104,7 +109,7 @@ CAUSES = (
         r"name resolution|getaddrinfo|nodename nor servname|Name or service not known|dns error"
         r"|NewConnectionError|ConnectionError|ConnectTimeout|ReadTimeout|timed out|Connection refused"
         r"|unreachable|ProxyError|error sending request|Failed to fetch|connection broken|tcp connect error"
-        r"|was disabled",
+        r"|was disabled|from versions: none",
         "连不上软件包服务器：请检查网络、代理（HTTPS_PROXY）或镜像设置（PIP_INDEX_URL），再运行同一条命令。",
     ),
     (
@@ -113,7 +118,7 @@ CAUSES = (
     ),
     (
         r"No matching distribution|no usable wheels|No solution found|not a supported wheel",
-        "找不到适合这个系统的安装包：请确认系统是 64 位 Linux（glibc）、Windows 或 macOS，镜像也完整。",
+        "找不到适合这个系统的安装包：请在 64 位的 Linux（glibc）、Windows 或 macOS 上，再运行同一条命令。",
     ),
 )
 
@@ -241,16 +246,15 @@ def make_venv():
     elif os.path.isdir(VENV):
         shutil.rmtree(VENV)
     if importlib.util.find_spec("venv"):
-        import venv
-
-        venv.create(VENV, symlinks=not WINDOWS)
+        # In a process of its own, in UTF-8: under LC_ALL=C it cannot write a Chinese path into its notes.
+        command = [sys.executable, "-I", "-X", "utf8", "-m", "venv", "--without-pip", VENV]
     elif usable_uv():
         command = [usable_uv(), "venv", "--quiet", "--python", sys.executable, VENV]
-        status, words = run_installer(command, clean_environment())
-        if status != 0:
-            fail(words, {})
     else:
         raise CannotInstallError(without_venv("venv"))
+    status, words = run_installer(command, clean_environment())
+    if status != 0:
+        fail(words, {})
 
 
 def without_venv(module):
@@ -271,7 +275,7 @@ def install(lock, handle):
         status, words = run_installer(command + source, clean_environment(), handle)
         if status == 0:
             return
-        if has_cause(words, CAUSES[0]):
+        if has_cause(words, DISK_FULL):
             fail(words, {})
         say("uv 没有装成，改用 pip 再试一次……")
     pip = pip_command(handle)
@@ -321,7 +325,7 @@ def pip_command(handle):
         status, words = run_installer([PYTHON, "-I", "-m", "ensurepip"], clean_environment(), handle)
         if status == 0:
             return [PYTHON, "-I", "-m", "pip"]
-        if has_cause(words, CAUSES[0]):
+        if has_cause(words, DISK_FULL):
             fail(words, {})
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip", "--python", PYTHON]
@@ -396,32 +400,30 @@ def show_progress(line):
         name = fetched.group(2).rpartition("/")[2].split("-")[0]
         say("  %s %s %s" % (verb, name, fetched.group(3) or ""))
     elif line.startswith("Installing collected packages"):
-        say("  正在写入 %d 个软件包，约需一分钟……" % (line.count(",") + 1))
+        say("  正在写入 %d 个软件包……" % (line.count(",") + 1))
 
 
-def has_cause(words, cause):
-    """Say whether the last words of an installer match a cause."""
-    return any(re.search(cause[0], line) for line in words)
+def has_cause(words, pattern):
+    """Say whether one of an installer's last words matches."""
+    return any(re.search(pattern, line) for line in words)
 
 
 def fail(words, settings):
     """Show the installer's last words, then raise one sentence with the cause and the remedy."""
-    for line in words[-12:]:
+    for line in [line for line in words if not line.startswith("Ignoring ")][-8:]:
         say("  | " + line, sys.stderr)
-    if settings.get("PIP_NO_INDEX", "0").lower() not in ("", "0", "false", "no", "off"):
-        raise CannotInstallError(
-            "pip 的设置 no-index（PIP_NO_INDEX）不许访问软件包服务器，PIP_FIND_LINKS 里又没有齐全的安装包："
-            "请取消这个设置，再运行同一条命令。"
-        )
-    for cause in CAUSES:
-        if has_cause(words, cause):
-            raise CannotInstallError(cause[1])
+    for number, (pattern, sentence) in enumerate(CAUSES):
+        if has_cause(words, pattern):
+            if number > 2 and settings.get("PIP_NO_INDEX", "0").lower() not in ("0", "false", "no", "off"):
+                sentence = NO_INDEX
+            raise CannotInstallError(sentence)
     raise CannotInstallError("安装没有成功，原因见上面几行：解决后请再运行同一条命令，安装会从头做起。")
 
 
 def sentence_for(error):
     """Return the sentence for an error of the operating system."""
-    text = "[%s] %s: %s" % (error.errno, error.strerror, error.filename)
+    where = os.fsencode(error.filename or "").decode("utf-8", "replace")
+    text = "[%s] %s %s" % (error.errno, error.strerror, where)
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or getattr(error, "winerror", None) == 112:
         return CAUSES[0][1]
     if isinstance(error, PermissionError) or error.errno == errno.EROFS:
