@@ -2,8 +2,7 @@
 
 ``SavedActivations`` is the chapter's linear model: k arrays per layer, each batch × position × width.
 ``TransformerActivations`` is the published count for a real transformer layer, 34 + 5as/h. What they do not
-include is listed under ``omits`` of their ledgers; the ``…_row`` functions turn each such item into a row,
-and ``Ledger.with_row`` then takes its name off the list.
+include is listed under ``omits``; the ``…_row`` functions make rows of it for ``Ledger.with_row``.
 """
 
 from __future__ import annotations
@@ -212,9 +211,7 @@ def embeddings_row(*, sequences: int, positions: int, width: int, bytes_per_valu
 
 
 def logits_row(*, sequences: int, positions: int, vocabulary: int, bytes_per_value: int = 4) -> Row:
-    """Return the logits: b·s·v values, in 4 bytes where the loss is computed in FP32.
-
-    Source: Korthikanti et al. 2022, section 4.3.
+    """Return the logits: b·s·v values, 4 bytes each for a loss in FP32 (Korthikanti et al. 2022, 4.3).
 
     >>> logits_row(sequences=2, positions=128, vocabulary=50_257).total_bytes
     51463168
