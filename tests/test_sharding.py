@@ -161,7 +161,7 @@ def test_transfers_use_the_widths_of_the_ledger():
     state = RECIPES["megatron"].ledger(1_000_000)
     moved = step_transfers(state, workers=4, sharded=ZERO_1)
     assert [item.bytes_per_worker for item in moved] == [3_000_000, 1_500_000]
-    with pytest.raises(CourseError, match="没有这一行"):
+    with pytest.raises(CourseError, match="没有记梯度"):
         step_transfers(RECIPES["scaling-book"].ledger(10), workers=4)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..arguments import whole
 from ..collectives import PASSES, Ring
+from ..errors import CourseError
 from ..ledger import GRADS, WEIGHTS, Ledger, Row
 from .resident import check_sharded, whole_ledger
 
@@ -54,9 +55,14 @@ def step_transfers(
     >>> [(t.ring.kind, t.bytes_per_worker) for t in step_transfers(model_state(1_000_000), workers=4)]
     [('all_reduce', 3000000)]
     """
-    whole_ledger(state)
+    names = [row.name for row in whole_ledger(state)]
     n_workers, n_micro = whole("workers", workers, minimum=1), whole("microbatches", microbatches, minimum=1)
-    planned = _collectives(check_sharded(sharded), n_micro) if n_workers > 1 else ()
+    planned = tuple(_collectives(check_sharded(sharded), n_micro)) if n_workers > 1 else ()
+    for _, what, _, _ in planned:
+        if what not in names:
+            raise CourseError(
+                f"state 没有记{what}，算不出要传多少", got=tuple(names), remedy="请换一种记了这一项的账目"
+            )
     return tuple(
         StepTransfer(what, why, times, _ring(kind, state[what], n_workers))
         for kind, what, times, why in planned
