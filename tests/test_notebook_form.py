@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from course_lib.app.notebook_form import faults, normalise
+from course_lib.app.notebook_form import drop_widget_views, faults, normalise
 from course_lib.app.notebooks import add_command
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -77,6 +77,16 @@ def test_volatile_things_are_dropped_and_counts_start_at_one():
     assert set(json.loads(text)["metadata"]) == {"kernelspec", "language_info"}
     assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
     assert normalise(json.loads(text), stem="27.01-x") == text
+
+
+def test_saving_drops_widget_ids_where_a_picture_is_left():
+    both = {"data": {"image/png": "AA==", WIDGET: {}}, "metadata": {}, "output_type": "display_data"}
+    alone = {"data": {WIDGET: {}}, "metadata": {}, "output_type": "display_data"}
+    model = {"type": "notebook", "content": notebook(cell(outputs=[both, alone, stream("1")]), note())}
+    drop_widget_views(model=model, path="x.ipynb", contents_manager=None)
+    kept = [set(output.get("data", ())) for output in model["content"]["cells"][0]["outputs"]]
+    assert kept == [{"image/png"}, {WIDGET}, set()]
+    drop_widget_views(model={"type": "file", "content": "text"}, path="x.txt", contents_manager=None)
 
 
 def stream(text, name="stdout"):

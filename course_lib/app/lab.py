@@ -75,7 +75,8 @@ def server_options(*, token: str, open_browser: bool) -> list[str]:
         "ServerApp.use_redirect_file": False,
         "ServerApp.answer_yes": True,
         "ServerApp.allow_root": True,
-        "ServerApp.log_level": "ERROR",
+        "Application.log_level": "ERROR",
+        "ContentsManager.pre_save_hook": "course_lib.app.notebook_form.drop_widget_views",
         "IdentityProvider.token": token,
         "KernelSpecManager.allowed_kernelspecs": "python3",
         "LabApp.default_url": f"/lab/tree/{START_PAGE}",
@@ -88,6 +89,12 @@ def server_options(*, token: str, open_browser: bool) -> list[str]:
     return [f"--{name}={value}" for name, value in options.items()]
 
 
+def announce(address: str) -> None:
+    """Tell the reader where the course is, and what keeps it there."""
+    print(f"课程地址：{address}")
+    print("请保持此窗口打开；学完后在这里按 Ctrl-C，课程和所有内核随之关闭。", flush=True)
+
+
 def serve(*, open_browser: bool) -> None:
     """Run JupyterLab in this process until it is told to stop; its kernels end with it."""
     from jupyterlab.labapp import LabApp
@@ -96,7 +103,7 @@ def serve(*, open_browser: bool) -> None:
     server = LabApp.initialize_server(argv=server_options(token=token, open_browser=open_browser))
     if hasattr(signal, "SIGHUP"):  # a closing terminal: stop in the same orderly way as SIGTERM
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
-    print(f"课程地址：http://{HOST}:{server.port}/lab/tree/{START_PAGE}?token={token}")
-    print("请保持此窗口打开；学完后在这里按 Ctrl-C，课程和所有内核随之关闭。", flush=True)
+    # Said from inside the loop: only then is the port bound and the address sure to answer.
+    server.io_loop.add_callback(announce, f"http://{HOST}:{server.port}/lab/tree/{START_PAGE}?token={token}")
     server.start()
     print("课程已关闭。")

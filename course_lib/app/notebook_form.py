@@ -79,6 +79,20 @@ def _plain_output(output: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
+def drop_widget_views(model: dict[str, Any], **_: object) -> None:
+    """Take the ids of live widgets out of a notebook that JupyterLab is about to save (a pre-save hook).
+
+    Outside of the kernel that made them they only lead to "Error displaying widget"; without them the
+    picture beside them is shown.
+    """
+    if model["type"] != "notebook":
+        return
+    for cell in model["content"]["cells"]:
+        for output in cell.get("outputs", ()):
+            if len(output.get("data", {})) > 1:
+                output["data"].pop(_WIDGET, None)
+
+
 def _name_cells(cells: list[Cell], prefix: str) -> None:
     """Keep the first cell of every id that fits; give the others the lowest free numbers."""
     fits = re.compile(re.escape(prefix) + r"-[0-9A-Za-z_-]{1,40}")

@@ -11,7 +11,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 NOTEBOOKS: Final = ROOT / "notebooks"
 WORK: Final = ROOT / "work"
 RUNTIME: Final = ROOT / ".runtime"
-SHIPPED_JUPYTER: Final = Path(__file__).parent / "jupyter"
+_SHIPPED: Final = {"jupyter": "config", "ipython": "ipython"}
 
 # Settings of other installations that change how Jupyter, kernels or pictures behave.
 _FOREIGN: Final = ("JUPYTER", "IPYTHON", "MPL", "MATPLOTLIB", "PYDEVD", "JPY_")
@@ -20,8 +20,8 @@ _FOREIGN: Final = ("JUPYTER", "IPYTHON", "MPL", "MATPLOTLIB", "PYDEVD", "JPY_")
 def use_own_places() -> None:
     """Point this process and all its children to folders below ``.runtime``, made where missing.
 
-    Called anew at every start, so that a renamed course folder needs no repair. ``JUPYTER_NO_CONFIG`` keeps
-    the settings of other Jupyter installations out; ours are copied fresh, as Jupyter writes beside them.
+    Called anew at every start, so that a renamed course folder needs no repair. Our settings are copied
+    fresh, as Jupyter writes beside them. (``JUPYTER_NO_CONFIG`` would put an empty folder in their place.)
     """
     for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
         del os.environ[name]
@@ -35,8 +35,8 @@ def use_own_places() -> None:
     for name, folder in places.items():
         (RUNTIME / folder).mkdir(parents=True, exist_ok=True)
         os.environ[name] = str(RUNTIME / folder)
-    os.environ["JUPYTER_NO_CONFIG"] = "1"
-    shutil.copytree(SHIPPED_JUPYTER, RUNTIME / "config", dirs_exist_ok=True)
+    for shipped, folder in _SHIPPED.items():
+        shutil.copytree(Path(__file__).parent / shipped, RUNTIME / folder, dirs_exist_ok=True)
     others = [
         part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part not in ("", str(ROOT))
     ]
