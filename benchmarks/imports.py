@@ -1,7 +1,7 @@
-"""Measure how long each number module takes to import, beyond a bare Python: ``python benchmarks/imports.py``.
+"""Measure how long each number module takes to import: ``python benchmarks/imports.py``.
 
-Each import runs in a fresh process; the median of several is printed in milliseconds. A measurement of one
-machine, never a test.
+Each import runs in a fresh process; the median beyond a bare Python is printed in milliseconds. It measures
+one machine and is never a test.
 """
 
 import statistics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import secrets
 import signal
@@ -78,6 +79,11 @@ def server_options(*, token: str, open_browser: bool) -> list[str]:
         "Application.log_level": "ERROR",
         "ContentsManager.pre_save_hook": "course_lib.app.notebook_form.drop_widget_views",
         "IdentityProvider.token": token,
+        # A system-wide Jupyter may set these; the course is opened by its token and at its own address.
+        "PasswordIdentityProvider.hashed_password": "",
+        "ServerApp.base_url": "/",
+        "ServerApp.certfile": "",
+        "ServerApp.keyfile": "",
         "KernelSpecManager.allowed_kernelspecs": "python3",
         "LabApp.default_url": f"/lab/tree/{START_PAGE}",
         "LabApp.user_settings_dir": RUNTIME / "settings",
@@ -106,4 +112,5 @@ def serve(*, open_browser: bool) -> None:
     # Said from inside the loop: only then is the port bound and the address sure to answer.
     server.io_loop.add_callback(announce, f"http://{HOST}:{server.port}/lab/tree/{START_PAGE}?token={token}")
     server.start()
-    print("课程已关闭。")
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        print("课程已关闭。", flush=True)
