@@ -98,15 +98,17 @@ class Rebuild:
         saved = self.after.ledger()
         return replace(saved, omits=(REBUILT, *saved.omits)) if self.transient_bytes else saved
 
+    def transient_ledger(self) -> Ledger:
+        """Return the room for rebuilding alone: in the backward pass it is there beside the saved share."""
+        if not self.transient_bytes:
+            return Ledger(())
+        width = self.before.bytes_per_value
+        why = "反向到哪一层，就重建那一层缺的数组"
+        return Ledger((Row(REBUILT, self.transient_bytes // width, (width,), why, Lifetime.WITHIN_STEP),))
+
     def peak_ledger(self) -> Ledger:
         """Return the saved share and the room for rebuilding one layer."""
-        if not self.transient_bytes:
-            return self.ledger()
-        missing = self.transient_bytes // self.before.bytes_per_value
-        width = (self.before.bytes_per_value,)
-        return self.ledger().with_row(
-            Row(REBUILT, missing, width, "反向到哪一层，就重建那一层缺的数组", Lifetime.WITHIN_STEP)
-        )
+        return self.ledger() + self.transient_ledger()
 
 
 def rebuild(acts: SavedActivations, *, arrays_per_layer: int) -> Rebuild:

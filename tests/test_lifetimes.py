@@ -377,3 +377,14 @@ def test_a_curve_too_large_for_an_array_is_refused():
 def test_bad_schedules():
     with pytest.raises(CourseError, match="layers"):
         schedule(layers=0, microbatches=1, updates=1, save_after=None, stop=False)
+
+
+def test_rows_of_the_backward_pass_come_on_top_of_the_saved_share():
+    rebuilt = Ledger((Row("重算暂存", 98_304, (2,), "重建一层", Lifetime.WITHIN_STEP),))
+    timeline = training_timeline(
+        state=STATE, acts=chapter_acts(arrays_per_layer=4), microbatches=2, in_backward=rebuilt
+    )
+    # 16,000,000 + 524,288 + 196,608: first at tick 4, when the last layer's backward starts.
+    assert (timeline.peak().total_bytes, timeline.peak().time) == (16_720_896, 4)
+    assert "重算暂存" not in [item.name for item in timeline.alive(at=3)]
+    assert "重算暂存" in [item.name for item in timeline.alive(at=7)]

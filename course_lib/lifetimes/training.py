@@ -20,6 +20,7 @@ SAVED_FILE: Final = "恢复检查点文件"
 _WHY_FILE: Final = "进程停止后只剩下它，续训要从它读回状态"
 _WHY_ACTIVATIONS: Final = "本层的反向计算还没有用完它"
 _RESET: Final = (GRADS, GRAD_BUFFER)
+_NOTHING_MORE: Final = Ledger(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ def training_timeline(
     save_after: int | None = None,
     stop: bool = False,
     per_array: bool = False,
+    in_backward: Ledger = _NOTHING_MORE,
 ) -> Timeline:
     """Return the objects of ``updates`` updates, each summing over ``microbatches`` microbatches.
 
@@ -48,7 +50,8 @@ def training_timeline(
     stay in memory as long as the process runs; gradients are one object per update, replaced by a zeroed one
     at the boundary; rows within a step stay for the forward and backward pass of each microbatch. ``acts``
     gives the arrays of a layer, from the start of its forward to the end of its backward: one object per
-    layer, or per array with ``per_array``. ``save_after`` names the update after which the state without
+    layer, or per array with ``per_array``. ``in_backward`` has rows that exist only in the backward passes, for
+    example room for what is computed again there. ``save_after`` names the update after which the state without
     gradients is written to a file (whole once the phase is over); with ``stop`` the process then ends,
     nothing is left in memory, and the run resumes from the file. Times are ticks: see ``phases``.
 
@@ -62,6 +65,7 @@ def training_timeline(
     (17310720, 3, 5, '前向')
     """
     _check_parts(state, acts, truth("per_array", per_array))
+    instance("in_backward", in_backward, Ledger, "请给只在反向期间存在的账本")
     phases = schedule(
         layers=acts.layers, microbatches=microbatches, updates=updates, save_after=save_after, stop=stop
     )
@@ -69,6 +73,7 @@ def training_timeline(
     _check_size(rows, microbatches * updates)
     blocks = [_row_block(row, phases) for row in state]
     blocks.append(_activation_block(acts, rows, phases))
+    blocks += [_block(row, *phases.of(PhaseKind.BACKWARD)) for row in in_backward]
     blocks.append(_file_block(state, phases))
     return _joined([block for block in blocks if block.starts.size], phases)
 
@@ -118,6 +123,10 @@ def _row_block(row: Row, phases: Phases) -> _Block:
     else:
         cuts = phases.of(PhaseKind.UPDATE)[1] if row.name in _RESET else np.array([], dtype=np.int64)
         starts, ends = _running(phases, cuts)
+    return _block(row, starts, ends)
+
+
+def _block(row: Row, starts: Ints, ends: Ints) -> _Block:
     lane = Lane(row.name, row.name, row.why, row.lifetime)
     return _Block((lane,), row.total_bytes, starts[np.newaxis], ends[np.newaxis])
 
