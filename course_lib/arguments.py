@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 from numbers import Integral, Rational, Real
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from .errors import CourseError
 
@@ -126,6 +126,10 @@ def instance(name: str, value: object, kind: type[T], remedy: str) -> T:
     return value
 
 
+@overload
+def sequence(name: str, values: Iterable[T]) -> tuple[T, ...]: ...
+@overload
+def sequence(name: str, values: object) -> tuple[object, ...]: ...
 def sequence(name: str, values: object) -> tuple[object, ...]:
     """Return the items of a tuple, list, array or other finite series; text is one value, not a series."""
     wanted = "请给元组或列表"

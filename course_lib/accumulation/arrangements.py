@@ -7,9 +7,8 @@ from dataclasses import dataclass, fields
 from math import isqrt
 from typing import TypeVar
 
-from ..arguments import whole
+from ..arguments import sequence, whole
 from ..errors import CourseError
-from .contributions import a_sequence
 
 T = TypeVar("T")
 
@@ -49,7 +48,7 @@ class Arrangement:
         >>> Arrangement(workers=2, microbatch=1, accumulation=2).split("甲 乙 丙 丁".split())
         ((('甲',), ('丙',)), (('乙',), ('丁',)))
         """
-        values = tuple(a_sequence("items", items))
+        values = sequence("items", items)
         if len(values) != self.sequences_per_update:
             raise CourseError(
                 f"{self} 的一次更新要 {self.sequences_per_update} 个序列，但收到 {len(values)} 个",
@@ -65,7 +64,7 @@ class Arrangement:
         >>> Arrangement(workers=2, microbatch=2, accumulation=1).token_counts([128, 128, 100, 20])
         ((256,), (120,))
         """
-        counts = [whole("lengths", length) for length in a_sequence("lengths", lengths)]
+        counts = [whole("lengths", length) for length in sequence("lengths", lengths)]
         return tuple(tuple(map(sum, rounds)) for rounds in self.split(counts))
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
 
-from ..arguments import exact, instance, same_length, truth, whole
+from ..arguments import exact, instance, same_length, sequence, truth, whole
 from ..errors import CourseError
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class Contribution:
         >>> Contribution.from_events(grads=[1, 3, 100], mask=[True, True, False]).mean_grad
         Fraction(2, 1)
         """
-        values = [exact("grads", grad) for grad in a_sequence("grads", grads)]
+        values = [exact("grads", grad) for grad in sequence("grads", grads)]
         valid = valid_positions(mask, values, "grads")
         kept = [value for value, counts in zip(values, valid, strict=True) if counts]
         return cls(len(kept), sum(kept, Fraction(0)), parameters_version)
@@ -87,20 +84,11 @@ def _contribution(name: str, value: object) -> Contribution:
     return instance(name, value, Contribution, "请用 Contribution.from_mean(n_events=2, mean_grad=1) 的写法")
 
 
-def a_sequence(name: str, values: Sequence[T]) -> Sequence[T]:
-    """Return a list, tuple or other sequence; refuse text, sets and one-pass iterators."""
-    if isinstance(values, (str, bytes, bytearray)) or not isinstance(values, Sequence):
-        raise CourseError(
-            f"{name} 必须是一串值", got=values, remedy="请给列表或元组，numpy 数组请先 .tolist()"
-        )
-    return values
-
-
 def valid_positions(mask: Sequence[bool] | None, values: Sequence[object], name: str) -> list[bool]:
     """Return the mask of ``values`` as a list; None means that every position counts."""
     if mask is None:
         return [True] * len(values)
-    valid = [truth("mask", counts) for counts in a_sequence("mask", mask)]
+    valid = [truth("mask", counts) for counts in sequence("mask", mask)]
     same_length(**{name: values, "mask": valid})
     return valid
 
@@ -123,7 +111,7 @@ def equal_weight_mean(contributions: Sequence[Contribution]) -> Fraction:
 
 
 def _contributions(values: Sequence[Contribution]) -> list[Contribution]:
-    parts = [_contribution("contributions", part) for part in a_sequence("contributions", values)]
+    parts = [_contribution("contributions", part) for part in sequence("contributions", values)]
     if not parts:
         raise CourseError("contributions 是空的", remedy="请给至少一份贡献")
     return parts

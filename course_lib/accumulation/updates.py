@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..arguments import exact, instance
+from ..arguments import exact, instance, sequence
 from ..errors import CourseError
-from .contributions import Contribution, a_sequence, equal_weight_mean, total, valid_positions
+from .contributions import Contribution, equal_weight_mean, total, valid_positions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Microbatch:
     mask: Sequence[bool] | None = None
 
     def __post_init__(self) -> None:
-        targets = tuple(exact("targets", target) for target in a_sequence("targets", self.targets))
+        targets = tuple(exact("targets", target) for target in sequence("targets", self.targets))
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "mask", tuple(valid_positions(self.mask, targets, "targets")))
 
@@ -119,7 +119,7 @@ def _at_one_weight(weight: object, microbatches: Sequence[Microbatch]) -> tuple[
 def _microbatches(values: Sequence[Microbatch]) -> list[Microbatch]:
     batches = [
         instance("microbatches", batch, Microbatch, "请用 Microbatch(targets=(-1, -3)) 的写法")
-        for batch in a_sequence("microbatches", values)
+        for batch in sequence("microbatches", values)
     ]
     if not batches:
         raise CourseError("microbatches 是空的", remedy="请给至少一个微批次")

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..arguments import choice, instance, same_length, text, truth
+from ..arguments import choice, instance, same_length, sequence, text, truth
 from ..errors import CourseError
 from ..ledger import Lifetime
 from .columns import Ints
@@ -64,8 +64,8 @@ def groups(lanes: tuple[Lane, ...], *, by: str, place: str) -> tuple[tuple[str, 
 
 def lanes_of_rows(labels: object, kinds: object, why: str, rows: int) -> tuple[tuple[Lane, ...], Ints]:
     """Return one lane per distinct label and kind, and the lane of each row."""
-    names = [text("labels", label) for label in _listed("labels", labels)]
-    classes = [kinds] * rows if isinstance(kinds, Lifetime) else _listed("kinds", kinds)
+    names = [text("labels", label) for label in sequence("labels", labels)]
+    classes = [kinds] * rows if isinstance(kinds, Lifetime) else sequence("kinds", kinds)
     same_length(starts=range(rows), labels=names, kinds=classes)
     for kind in classes:
         instance("kinds", kind, Lifetime, "请从 Lifetime 的三类存活时间中选一类")
@@ -73,9 +73,3 @@ def lanes_of_rows(labels: object, kinds: object, why: str, rows: int) -> tuple[t
     order = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     lanes = tuple(Lane(name, name, why, kind) for name, kind in order)  # type: ignore[arg-type]
     return lanes, np.array([order[key] for key in keys], dtype=np.int64)
-
-
-def _listed(name: str, values: object) -> list[object]:
-    if not isinstance(values, (tuple, list)):
-        raise CourseError(f"{name} 必须是一串值", got=values, remedy="请给元组或列表")
-    return list(values)

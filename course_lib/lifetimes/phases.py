@@ -12,7 +12,7 @@ from enum import Enum
 
 import numpy as np
 
-from ..arguments import truth, whole
+from ..arguments import exact, instance, truth, whole
 from ..errors import CourseError
 from .columns import LARGEST_OBJECTS, Ints, frozen
 
@@ -71,11 +71,13 @@ class Phases:
 
     def at(self, time: float) -> Phase:
         """Return the phase that is running at ``time``, which must lie within the schedule."""
-        return self._phase(int(np.searchsorted(self.starts, time, side="right")) - 1)
+        first, last = int(self.starts[0]), int(self.ends[-1])
+        moment = exact("time", time, minimum=first, maximum=last)
+        return self._phase(int(np.searchsorted(self.starts, float(moment), side="right")) - 1)
 
     def of(self, kind: PhaseKind) -> tuple[Ints, Ints]:
         """Return the starts and the ends of all phases of one kind."""
-        chosen = self.codes == _KINDS.index(kind)
+        chosen = self.codes == _KINDS.index(instance("kind", kind, PhaseKind, "请从 PhaseKind 中选一种"))
         return self.starts[chosen], self.ends[chosen]
 
     def _phase(self, index: int) -> Phase:

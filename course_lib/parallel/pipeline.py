@@ -64,6 +64,13 @@ class Schedule:
     end: Ints
     tick: Fraction
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schedule):
+            return NotImplemented
+        mine, theirs = (self.kind, self.stages, self.tick), (other.kind, other.stages, other.tick)
+        same = mine == theirs and np.array_equal(self.start, other.start)
+        return same and np.array_equal(self.end, other.end)
+
     @property
     def stage_of_part(self) -> Ints:
         """The stage that owns each part, shape (parts,)."""
@@ -106,6 +113,11 @@ class Schedule:
 
     def by_stage(self, values: Ints) -> Ints:
         """Regroup an array whose first axis is parts into one flat row per stage."""
+        parts = len(self.start)
+        if not isinstance(values, np.ndarray) or values.ndim < 2 or len(values) != parts:
+            raise CourseError(
+                "values 的第一维必须是各个部分", got=values, remedy=f"请给第一维长 {parts} 的数组"
+            )
         grouped = values.reshape(self.chunks, self.stages, -1)
         return grouped.swapaxes(0, 1).reshape(self.stages, -1)
 
@@ -150,7 +162,7 @@ def _sizes(kind: str, stages: int, microbatches: int, chunks: int) -> tuple[int,
         raise CourseError("chunks 与调度不符", got=v, remedy="interleaved 请给 2 或更大，其他调度请给 1")
     if v > 1 and m % p:
         raise CourseError(
-            "交错调度的 microbatches 必须是 stages 的整数倍", got=m, remedy=f"例如 {p * (m // p + 1)}"
+            "microbatches 在交错调度里必须是 stages 的整数倍", got=m, remedy=f"例如 {p * (m // p + 1)}"
         )
     return p, m, v
 

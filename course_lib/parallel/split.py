@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accumulation import Contribution, total
-from ..accumulation.contributions import a_sequence
 from ..arguments import same_length, sequence, whole
 from ..errors import CourseError
 
@@ -146,7 +145,7 @@ def data_parallel(per_worker: Sequence[Sequence[Contribution]]) -> DataParallelS
     >>> step.total.n_events, step.total.mean_grad
     (8, Fraction(5, 2))
     """
-    local = tuple(total(microbatches) for microbatches in a_sequence("per_worker", per_worker))
+    local = tuple(total(microbatches) for microbatches in sequence("per_worker", per_worker))
     if not local:
         raise CourseError("per_worker 是空的", remedy="请为每个工作进程给一串 Contribution")
     return DataParallelStep(local)
