@@ -102,7 +102,6 @@ def test_contribution_refuses(bad):
         lambda: total([]),
         lambda: equal_weight_mean([]),
         lambda: Contribution.from_events(grads=[1, 2], mask=[True]),
-        lambda: Contribution.from_events(grads=iter([1, 2])),
         lambda: Contribution.from_mean(n_events=-1, mean_grad=1),
         lambda: equal_weight_mean([Contribution(0, 0), Contribution(2, 2)]),
     ],
