@@ -81,6 +81,7 @@ def server_options(*, token: str, open_browser: bool) -> list[str]:
         "IdentityProvider.token": token,
         # A system-wide Jupyter may set these; the course is opened by its token and at its own address.
         "PasswordIdentityProvider.hashed_password": "",
+        "PasswordIdentityProvider.password_required": False,
         "ServerApp.base_url": "/",
         "ServerApp.certfile": "",
         "ServerApp.keyfile": "",
