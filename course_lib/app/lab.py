@@ -86,6 +86,8 @@ def server_options(*, token: str, open_browser: bool) -> list[str]:
         "ServerApp.certfile": "",
         "ServerApp.keyfile": "",
         "KernelSpecManager.allowed_kernelspecs": "python3",
+        # Its search for language servers starts npm, which writes into the reader's home.
+        "LanguageServerManager.autodetect": False,
         "LabApp.default_url": f"/lab/tree/{START_PAGE}",
         "LabApp.user_settings_dir": RUNTIME / "settings",
         "LabApp.workspaces_dir": RUNTIME / "workspaces",
