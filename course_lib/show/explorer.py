@@ -17,7 +17,7 @@ from ..errors import CourseError
 from .controls import Control
 from .stage import DRAWING, Stage
 from .tables import Table
-from .widgets import make_knob, setup_html
+from .widgets import make_knobs, setup_html
 
 BOOK: Final = "书中的例子"
 _OWN: Final = "自己的设定"
@@ -52,7 +52,7 @@ class Explorer(ipywidgets.VBox):
         table: Callable[[Any, Any], Table],
         sentence: Callable[[Any, Any], str],
         code: Callable[[Any], str],
-        presets: Mapping[str, Mapping[str, Any]] | None = None,
+        presets: Mapping[str, Any] | None = None,
         size: tuple[int, int] = (760, 400),
     ) -> None:
         self.title, self.controls = title, tuple(controls)
@@ -180,7 +180,7 @@ class Explorer(ipywidgets.VBox):
 
     def _build(self) -> None:
         width = f"{self.stage.width}px"
-        self.knobs = {control.name: make_knob(control, self.refresh) for control in self.controls}
+        self.knobs = make_knobs(self.controls, self.refresh)
         self.image = ipywidgets.Image(format="png", layout={"width": width, "max_width": "100%"})
         self.image.layout.object_fit = "contain"
         self.words = ipywidgets.HTML(layout={"flex": "1 1 22em", "min_width": "0"})

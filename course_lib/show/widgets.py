@@ -7,7 +7,7 @@ wrong right where it was entered.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -16,8 +16,7 @@ import ipywidgets
 from ..errors import CourseError
 from .controls import Choice, Control, Number, parse_number, show_number
 
-_LABEL = "9.5em"
-_WIDE = {"width": "28em"}
+_HANDLE, _TYPED, _UNIT, _GAP = 11, 7.5, 4, 1  # widths in em
 
 # Sets names for screen readers, and keeps a letter typed on a handle from running a notebook command ("x"
 # would cut the cell); keys with Ctrl, Shift + Enter and the arrows work as ever. Runs when it appears.
@@ -35,13 +34,14 @@ h.toggleAttribute('data-lm-suppress-shortcuts',e.key.length===1&&!e.ctrlKey&&!e.
 STYLE = """<style>
 .course-explorer{max-width:100%;overflow:hidden}
 .course-explorer .course-controls{display:flex;flex-flow:row wrap;column-gap:1.5em}
-.course-explorer .course-words{line-height:1.5}
+.course-explorer .course-words .widget-html-content{line-height:1.5}
 .course-explorer .course-words p{margin:.3em 0}
 .course-explorer table{border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums}
 .course-explorer td,.course-explorer th{padding:.15em .6em;text-align:left;
 border-bottom:1px solid var(--jp-border-color2,#ccc)}
 .course-explorer td.number,.course-explorer th.number{text-align:right}
-.course-explorer .course-error{color:var(--jp-error-color1,#b3261e);line-height:1.4;padding-left:9.7em}
+.course-explorer .course-error{color:var(--jp-error-color1,#b3261e)}
+.course-explorer .course-error .widget-html-content{line-height:1.4}
 .course-explorer .course-title{font-weight:600;font-size:1.1em}
 [data-jp-theme-light='false'] .course-explorer .widget-image{filter:invert(.93) hue-rotate(180deg)}
 @keyframes course-here{from{opacity:.99}to{opacity:1}}
@@ -57,18 +57,19 @@ def setup_html() -> str:
 class Knob:
     """One control on screen: ``value`` is exact, ``box`` the widget, ``changed`` is called after a change."""
 
-    def __init__(self, control: Control, changed: Callable[[], None]) -> None:
+    def __init__(self, control: Control, changed: Callable[[], None], label_em: float) -> None:
         self.control, self._changed, self._quiet = control, changed, False
+        self._label_em, total = label_em, label_em + _HANDLE + _TYPED + _UNIT
         self.value: Any = control.book
         self.error = ipywidgets.HTML(layout={"display": "none"})
         self.error.add_class("course-error")
         look = {
             "description": control.label,
             "tooltip": control.hint or control.label,  # without one, hovering says "null"
-            "style": {"description_width": _LABEL},
+            "style": {"description_width": f"{label_em}em"},
         }
         self.box = ipywidgets.VBox([ipywidgets.HBox(self._make(look)), self.error])
-        self.box.layout.width = "29em"
+        self.box.layout.width = f"{total}em"
 
     def set(self, value: object) -> None:
         """Take a checked value over into the view without calling ``changed``."""
@@ -87,11 +88,12 @@ class Knob:
             self.error.layout.display = "" if sentence else "none"
 
     def _make(self, look: dict[str, Any]) -> list[ipywidgets.Widget]:
+        look["layout"] = {"width": f"{self._label_em + _HANDLE + _TYPED}em"}
         if isinstance(self.control, Choice):
             options = [(label, value) for value, label in self.control.options.items()]
-            self._view = ipywidgets.Dropdown(options=options, value=self.value, layout=_WIDE, **look)
+            self._view = ipywidgets.Dropdown(options=options, value=self.value, **look)
         else:
-            self._view = ipywidgets.Checkbox(value=self.value, layout=_WIDE, **look)
+            self._view = ipywidgets.Checkbox(value=self.value, **look)
         self._view.observe(lambda change: self._moved(lambda: change["new"]), "value")
         return [self._view]
 
@@ -120,12 +122,16 @@ class NumberKnob(Knob):
         if isinstance(stops, range):  # a screen reader then says the value itself
             bounds = {"min": stops[0], "max": stops[-1], "step": stops.step}
         self._handle = ipywidgets.IntSlider(
-            value=self._position(), readout=False, layout={"width": "18.5em"}, **bounds, **look
+            value=self._position(),
+            readout=False,
+            layout={"width": f"{self._label_em + _HANDLE}em"},
+            **bounds,
+            **look,
         )
         self._typed = ipywidgets.Text(
             show_number(self.value),
             continuous_update=False,
-            layout={"width": "7.5em"},
+            layout={"width": f"{_TYPED}em"},
             tooltip=f"输入{self.control.label}",
         )
         self._handle.observe(lambda change: self._moved(lambda: self._value_at(change["new"])), "value")
@@ -149,6 +155,10 @@ class NumberKnob(Knob):
         self._handle.value = self._position()
 
 
-def make_knob(control: Control, changed: Callable[[], None]) -> Knob:
-    """Return the knob for a control."""
-    return (NumberKnob if isinstance(control, Number) else Knob)(control, changed)
+def make_knobs(controls: Sequence[Control], changed: Callable[[], None]) -> dict[str, Knob]:
+    """Return name → knob; all labels get the room that the longest needs."""
+    label_em = max(len(control.label) for control in controls) + _GAP
+    return {
+        control.name: (NumberKnob if isinstance(control, Number) else Knob)(control, changed, label_em)
+        for control in controls
+    }
