@@ -122,7 +122,7 @@ class NotebookPage:
 
     def dark(self) -> None:
         self.command("apputils:change-theme", theme="JupyterLab Dark")
-        self.page.wait_for_selector("body[data-jp-theme-light='false']", timeout=ANSWER)
+        self.page.wait_for_selector("body[data-jp-theme-light='false']", state="attached", timeout=ANSWER)
 
     def notebook(self) -> dict[str, Any]:
         """The notebook as the page holds it now, outputs included."""
@@ -131,7 +131,8 @@ class NotebookPage:
     def failures(self) -> list[str]:
         """What cells reported as errors, and what they wrote to stderr."""
         outputs = [output for cell in self.notebook()["cells"] for output in cell.get("outputs", [])]
-        return [str(output) for output in outputs if "ename" in output or output.get("name") == "stderr"]
+        errors = [f"{output['ename']}: {output['evalue']}" for output in outputs if "ename" in output]
+        return errors + [output["text"] for output in outputs if output.get("name") == "stderr"]
 
     def explorers(self) -> list[Any]:
         return self.page.query_selector_all(".course-explorer")
@@ -159,11 +160,13 @@ class NotebookPage:
         return True
 
     def overflow(self) -> list[str]:
-        """What sticks out of the notebook to the right, by its first words."""
+        """What is wider than its place, by its first words: it sticks out, or must be scrolled sideways."""
         return self.page.evaluate(
             """() => { const edge = document.querySelector('.jp-Notebook').getBoundingClientRect().right;
-            return [...document.querySelectorAll('.jp-Cell, .course-explorer, .course-explorer img')]
-                .filter(part => part.getBoundingClientRect().right > edge + 1)
+            const parts = '.jp-OutputArea-output, .course-explorer, .course-explorer img';
+            return [...document.querySelectorAll(parts)]
+                .filter(part => part.getBoundingClientRect().right > edge + 1
+                    || part.scrollWidth > part.clientWidth + 2)
                 .map(part => part.className + ' ' + part.textContent.slice(0, 40)) }"""
         )
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
+
+from course_lib.app.notebook_form import normalise, read
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90
@@ -41,7 +41,7 @@ def running_lab(notebooks: Iterable[Path]) -> Iterator[Lab]:
         _copy_course(course, notebooks)
         with open(course / "lab.log", "w+", encoding="utf-8") as log:
             command = [sys.executable, "-m", "course_lib", "lab", "--no-browser"]
-            process = subprocess.Popen(command, cwd=course, stdout=log, stderr=log, start_new_session=True)
+            process = subprocess.Popen(command, cwd=course, stdout=log, stderr=log)
             try:
                 url, token = _wait_for_address(process, course / "lab.log")
                 yield Lab(url, token, course / "work")
@@ -54,7 +54,9 @@ def _copy_course(course: Path, notebooks: Iterable[Path]) -> None:
     shutil.copytree(ROOT / "course_lib", course / "course_lib", ignore=shutil.ignore_patterns("__pycache__"))
     (course / "notebooks").mkdir()
     for notebook in notebooks:
-        shutil.copy(notebook, course / "notebooks")
+        # A draft without a kernel in its metadata would be met by a dialogue.
+        text = normalise(read(notebook)[1], stem=notebook.stem)
+        (course / "notebooks" / notebook.name).write_text(text, encoding="utf-8", newline="\n")
     settings = course / "course_lib" / "app" / "jupyter" / "jupyter_lab_config.json"
     settings.write_text(json.dumps({"LabApp": {"expose_app_in_browser": True}}), encoding="utf-8")
 
@@ -70,12 +72,10 @@ def _wait_for_address(process: subprocess.Popen[bytes], log: Path) -> tuple[str,
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask the server to end, which ends its kernels; make sure of the whole group where it does not."""
+    """Ask the server to end, which ends its kernels; they also end by themselves when it is gone."""
     process.terminate()
     try:
         process.wait(20)
     except subprocess.TimeoutExpired:
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         process.wait()

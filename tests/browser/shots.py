@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--height", type=int, default=1400)
     parser.add_argument("--dark", action="store_true", help="JupyterLab's dark theme")
     parser.add_argument("--stored", action="store_true", help="do not run: show what is stored")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     notebooks = options.notebooks or stored()
     troubles = 0
     with running_lab(notebooks) as lab, chromium() as browser:
