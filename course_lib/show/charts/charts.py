@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from ..palette import BEYOND, INK, PAPER, QUIET, RED, Style
 from .axes import axis_in_bytes, plain, round_up, short_bytes
@@ -25,7 +26,8 @@ def _gather(rows) -> dict[Kind, list]:
 def name_lanes(axis, names: Sequence[str]) -> None:
     """Write names at 0, 1, 2, … of an axis, thinned out where there are too many to read."""
     every = -(-len(names) // _FEW_LABELS)
-    axis.set_ticks(range(0, len(names), every), names[::every])
+    axis.set_major_locator(FixedLocator(range(0, len(names), every)))
+    axis.set_major_formatter(FixedFormatter(names[::every]))  # its words are what the stage compares
 
 
 class LedgerBars:
@@ -67,6 +69,7 @@ class LedgerBars:
                 row,
                 short_bytes(total) + " 放不下" * over[row],
                 RED if over[row] else INK,
+                BEYOND if over[row] else PAPER,
             )
             for row, total in enumerate(totals)
             if total
@@ -106,12 +109,14 @@ class Lanes:
     """Stretches of time on lanes: lifetimes of objects, stages of a pipeline (a Gantt chart).
 
     ``show(spans, names)`` takes ``Span`` values, ``show_arrays`` the same as whole arrays, for large cases:
-    beyond about 1,500 stretches they are painted pixel by pixel, so that the cost stays flat.
+    beyond ``many`` stretches they are painted pixel by pixel, so that the cost stays flat.
     ``cursor`` draws a vertical line at a moment.
     """
 
-    def __init__(self, axes, styles: Styles, *, height: float = 0.78, words: bool = True) -> None:
-        self._axes, self._styles, self._half = axes, dict(styles), height / 2
+    def __init__(
+        self, axes, styles: Styles, *, height: float = 0.78, words: bool = True, many: int = _MANY_SPANS
+    ) -> None:
+        self._axes, self._styles, self._half, self._many = axes, dict(styles), height / 2, many
         self._kinds = {kind: number for number, kind in enumerate(self._styles)}
         self._boxes = Boxes(axes, self._styles, linewidth=0.6)
         self._words = Labels(axes, size=8)
@@ -130,7 +135,7 @@ class Lanes:
         """Show spans on as many lanes as there are names, the first on top; time runs from 0 to ``end``."""
         columns = ([getattr(span, key) for span in spans] for key in ("lane", "start", "end", "kind"))
         self.show_arrays(*columns, names=names, limit=end)
-        if self._show_words and len(spans) <= _MANY_SPANS:
+        if self._show_words and len(spans) <= self._many:
             width = 14 * (self._axes.get_xlim()[1] or 1) / max(self._axes.bbox.width, 1)
             self._words.show(
                 ((s.start + s.end) / 2, s.lane, s.word, self._styles[s.kind].ink)
@@ -141,13 +146,17 @@ class Lanes:
     def show_arrays(
         self, lane, start, end, kind, *, names: Sequence[str], limit: float | None = None
     ) -> None:
-        """Show stretches given as equally long arrays; stretches of one lane must not overlap."""
+        """Show stretches given as equally long arrays; stretches of one lane must not overlap.
+
+        ``kind`` holds kinds, or, for many stretches, an array of their numbers in the order of the styles.
+        """
         lane, start, end = np.asarray(lane, int), np.asarray(start, float), np.asarray(end, float)
         last = limit if limit is not None else float(end.max(initial=1))
         self._axes.set(xlim=(0, last), ylim=(len(names) - 0.5, -0.5))
         name_lanes(self._axes.yaxis, tuple(names))
-        number = np.fromiter((self._kinds[each] for each in kind), int, len(lane))
-        many = len(lane) > _MANY_SPANS
+        numbered = isinstance(kind, np.ndarray) and kind.dtype.kind == "i"
+        number = kind if numbered else np.fromiter((self._kinds[each] for each in kind), int, len(lane))
+        many = len(lane) > self._many
         self._picture.set_visible(many)
         self._words.show(())
         if many:
