@@ -15,10 +15,12 @@ from course_lib.precision import (
     ROUNDINGS,
     Format,
     census,
+    census_by_power,
     decimal_copies,
     float_copies,
     lost,
     steps_until_visible,
+    synthetic_grads,
     to_bf16,
     to_fp16,
 )
@@ -362,3 +364,68 @@ def test_census_refuses_a_scale(scale):
 def test_share_of_nothing_is_refused():
     with pytest.raises(CourseError, match="没有非零"):
         _ = census([0.0]).to_zero_share
+
+
+@pytest.mark.parametrize(("fmt", "name"), [(FP16, "fp16"), (BF16, "bf16")])
+def test_values_between_are_all_finite_patterns(fmt, name):
+    with np.errstate(invalid="ignore"):
+        held = np.unique(PATTERNS.view(ROUNDERS[name][1]).astype(np.float64))
+    held = held[np.isfinite(held)]
+    assert np.array_equal(fmt.values_between(-fmt.largest, fmt.largest), held)
+    assert fmt.values_between(0.999, 1.001).tolist() == [
+        value for value in held.tolist() if 0.999 <= value <= 1.001
+    ]
+    assert fmt.values_between(2, 1).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: FP32.values_between(0, 1),
+        lambda: FP16.values_between(float("nan"), 1),
+        lambda: FP16.values_between(0, "1"),
+    ],
+)
+def test_values_between_refuses(call):
+    with pytest.raises(CourseError):
+        call()
+
+
+def test_census_by_power_by_hand():
+    """2^-25 ties to zero, 3 · 2^-26 becomes 2^-24; 65,520 overflows, though below 2^16."""
+    groups = census_by_power([0, 2**-25, 3 * 2**-26, 65_519, 65_520, float("nan")])
+    assert list(groups) == [-25, 15]
+    assert (groups[-25].to_zero, groups[-25].subnormal) == (1, 1)
+    assert (groups[15].normal, groups[15].overflow) == (1, 1)
+
+
+def test_census_by_power_moves_with_the_scale_and_reaches_both_ends():
+    assert list(census_by_power([1e-6], scale=1024)) == [-10]  # 0.001024 lies between 2^-10 and 2^-9
+    assert list(census_by_power([1e-6, 1])) == [-20, 0]
+    assert census_by_power([2.0**1000], scale=2.0**1000)[2000].overflow == 1
+    assert census_by_power([2.0**-1000], scale=2.0**-1000)[-2000].to_zero == 1
+    assert census_by_power([]) == {}
+
+
+def test_synthetic_grads_are_quantiles_by_hand():
+    """Quartile midpoints of three: 1/6, 1/2, 5/6; the normal curve puts 5/6 at 0.9674 deviations."""
+    grads = synthetic_grads(typical=1, spread=1, count=3)
+    assert grads[1] == 1
+    assert np.log2(grads[[0, 2]]) == pytest.approx([-0.96742, 0.96742], abs=1e-5)
+    assert synthetic_grads(typical=0.5, spread=0).tolist() == [0.5] * 2000
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"typical": 0},
+        {"typical": float("nan")},
+        {"typical": 1, "spread": -1},
+        {"typical": 1, "spread": True},
+        {"typical": 1, "count": 0},
+        {"typical": 1, "count": 2.0},
+    ],
+)
+def test_synthetic_grads_refuse(given):
+    with pytest.raises(CourseError):
+        synthetic_grads(**given)

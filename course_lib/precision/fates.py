@@ -88,3 +88,21 @@ def census(values: object, *, scale: object = 1, fmt: Format = FP16) -> Census:
         overflow=int((real & np.isinf(after)).sum()),
         nonfinite=int((~np.isfinite(before)).sum()),
     )
+
+
+def census_by_power(values: object, *, scale: object = 1, fmt: Format = FP16) -> dict[int, Census]:
+    """Group the finite non-zero ``values`` × ``scale`` by power of two and take the census of each group.
+
+    Key n holds the magnitudes from 2**n up to 2**(n + 1) before they are stored; keys rise.
+
+    >>> groups = census_by_power([2**-26, -3, 3.5], fmt=FP16)
+    >>> [(power, group.to_zero, group.normal) for power, group in groups.items()]
+    [(-26, 1, 0), (1, 0, 2)]
+    """
+    before = float_array("values", values)
+    census(before, scale=scale, fmt=fmt)  # refuses what is no scale or no format
+    real = before[np.isfinite(before) & (before != 0)]
+    # Multiplied as fraction and exponent, so that neither end of float64 is met.
+    (digits, powers), (factor, shift) = np.frexp(real), np.frexp(finite_float("scale", scale))
+    powers = powers + shift - np.where(np.abs(digits * factor) < 0.5, 2, 1)
+    return {int(power): census(real[powers == power], scale=scale, fmt=fmt) for power in np.unique(powers)}
