@@ -7,12 +7,14 @@ from typing import Final
 
 import numpy as np
 
-from ..arguments import choice, instance, same_length, sequence, text, truth
+from ..arguments import instance, same_length, sequence, text, truth
 from ..errors import CourseError
 from ..ledger import Lifetime
 from .columns import Ints
 
 LARGEST_LANES: Final = 100_000
+GROUPINGS: Final = ("lifetime", "name", "lane")
+PLACES: Final = ("memory", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,11 @@ def checked_lanes(lanes: object) -> int:
 
 
 def groups(lanes: tuple[Lane, ...], *, by: str, place: str) -> tuple[tuple[str, ...], Ints]:
-    """Return the group names and, per lane, the index of its group; −1 for lanes of the other place."""
-    choice("by", by, ("lifetime", "name", "lane"))
-    in_memory = choice("place", place, ("memory", "file")) == "memory"
+    """Return the group names and, per lane, the index of its group; −1 for lanes of the other place.
+
+    ``by`` is one of ``GROUPINGS``, ``place`` one of ``PLACES``.
+    """
+    in_memory = place == "memory"
     titles = {
         "lifetime": [lane.lifetime.value for lane in lanes],
         "name": [lane.name for lane in lanes],

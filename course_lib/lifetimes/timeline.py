@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import exact, instance, same_length
+from ..arguments import choice, exact, instance, same_length
 from ..errors import CourseError
 from ..ledger import Lifetime
 from .columns import Ints, Times, exact_sum, frozen, moments, time_array, whole_array
-from .lanes import Lane, checked_lanes, groups, lanes_of_rows
+from .lanes import GROUPINGS, PLACES, Lane, checked_lanes, groups, lanes_of_rows
 from .phases import Phase, Phases
 
 LARGEST_GRID: Final = 2**25  # cells of a curve, groups × moments
@@ -148,21 +149,7 @@ class Timeline:
 
         ``place`` is ``"memory"`` or ``"file"``; the two are never added.
         """
-        names, group_of_lane = groups(self.lanes, by=by, place=place)
-        group = group_of_lane[self.lane]
-        chosen = group >= 0
-        times, first, last = moments(self.starts, self.ends)
-        if len(names) * times.size > LARGEST_GRID:
-            raise CourseError(
-                f"曲线要 {len(names)} 组 × {times.size} 个时刻，数组放不下",
-                remedy='请用 by="lifetime" 或 by="name"，或缩小日程',
-            )
-        cells = np.zeros(len(names) * times.size, dtype=np.int64)
-        offset = group[chosen] * times.size
-        np.add.at(cells, offset + first[chosen], self.n_bytes[chosen])
-        np.subtract.at(cells, offset + last[chosen], self.n_bytes[chosen])
-        parts = cells.reshape(len(names), times.size).cumsum(axis=1)
-        return Curve(names, frozen(times), frozen(parts.sum(axis=0)), frozen(parts))
+        return _curve(self, by=choice("by", by, GROUPINGS), place=choice("place", place, PLACES))
 
     def peak(self) -> Peak:
         """Return where most bytes are in memory, for how long, and what is alive then."""
@@ -207,6 +194,25 @@ class Timeline:
             )
         # Between two whole moments nothing changes, and int64 compares exactly with an int.
         return _as_time(moment, self.starts.dtype.kind == self.ends.dtype.kind == "i")
+
+
+@lru_cache(maxsize=2)  # peak and picture ask for the same curve; a timeline equals only itself
+def _curve(timeline: Timeline, *, by: str, place: str) -> Curve:
+    names, group_of_lane = groups(timeline.lanes, by=by, place=place)
+    group = group_of_lane[timeline.lane]
+    chosen = group >= 0
+    times, first, last = moments(timeline.starts, timeline.ends)
+    if len(names) * times.size > LARGEST_GRID:
+        raise CourseError(
+            f"曲线要 {len(names)} 组 × {times.size} 个时刻，数组放不下",
+            remedy='请用 by="lifetime" 或 by="name"，或缩小日程',
+        )
+    cells = np.zeros(len(names) * times.size, dtype=np.int64)
+    offset = group[chosen] * times.size
+    np.add.at(cells, offset + first[chosen], timeline.n_bytes[chosen])
+    np.subtract.at(cells, offset + last[chosen], timeline.n_bytes[chosen])
+    parts = cells.reshape(len(names), times.size).cumsum(axis=1)
+    return Curve(names, frozen(times), frozen(parts.sum(axis=0)), frozen(parts))
 
 
 def _as_time(moment: Fraction, is_whole: bool) -> float:

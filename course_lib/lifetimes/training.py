@@ -50,10 +50,10 @@ def training_timeline(
     stay in memory as long as the process runs; gradients are one object per update, replaced by a zeroed one
     at the boundary; rows within a step stay for the forward and backward pass of each microbatch. ``acts``
     gives the arrays of a layer, from the start of its forward to the end of its backward: one object per
-    layer, or per array with ``per_array``. ``in_backward`` has rows that exist only in the backward passes, for
-    example room for what is computed again there. ``save_after`` names the update after which the state without
-    gradients is written to a file (whole once the phase is over); with ``stop`` the process then ends,
-    nothing is left in memory, and the run resumes from the file. Times are ticks: see ``phases``.
+    layer, or per array with ``per_array``. ``in_backward`` has rows that exist only in the backward passes,
+    for example room for what is computed again there. ``save_after`` names the update after which the state
+    without gradients is written to a file (whole once the phase is over); with ``stop`` the process then
+    ends, nothing is left in memory, and the run resumes from the file. Times are ticks: see ``phases``.
 
     Raises ``CourseError`` for more than 5,000,000 objects. Source: section 27.2, figure 27.1.
 
