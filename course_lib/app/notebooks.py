@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from ..errors import CourseError
 from .notebook_form import faults, normalise, read
+from .places import NOTEBOOKS, ROOT
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 KERNELS: Final = 2
 CELL_SECONDS: Final = 300
 
@@ -101,7 +101,7 @@ def _check_one(path: Path) -> tuple[bool, str]:
 
 def stored_notebooks() -> list[Path]:
     """Return the notebooks of the course in reading order."""
-    return sorted((ROOT / "notebooks").glob("*.ipynb"))
+    return sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
