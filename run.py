@@ -113,7 +113,7 @@ CAUSES = (
         "连不上软件包服务器：请检查网络、代理（HTTPS_PROXY）或镜像设置（PIP_INDEX_URL），再运行同一条命令。",
     ),
     (
-        r"Permission denied|Access is denied|Read-only file system|os error 5\b|os error 13\b",
+        r"Permission denied|Operation not permitted|Access is denied|Read-only file system|os error 5\b|os error 13\b",
         "没有写入权限，或文件正被占用：请关闭正在使用本课程的窗口，确认课程文件夹可以写入，再运行同一条命令。",
     ),
     (
@@ -272,7 +272,7 @@ def install(lock, handle):
     uv = usable_uv()
     if uv:
         command = [uv, "pip", "install", "--project", ROOT, "--python", PYTHON]
-        status, words = run_installer(command + source, clean_environment(), handle)
+        status, words = run_installer(command + source, uv_environment(), handle)
         if status == 0:
             return
         if has_cause(words, DISK_FULL):
@@ -283,6 +283,15 @@ def install(lock, handle):
     status, words = run_installer(pip + ["install"] + source, settings, handle)
     if status != 0:
         fail(words, settings)
+
+
+def uv_environment():
+    """Return a clean environment in which uv, too, asks the mirror that was set for pip."""
+    environment = clean_environment()
+    mirror = environment.get("PIP_INDEX_URL")
+    if mirror and not environment.keys() & {"UV_DEFAULT_INDEX", "UV_INDEX_URL"}:
+        environment["UV_INDEX_URL"] = mirror
+    return environment
 
 
 def usable_uv():

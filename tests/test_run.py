@@ -234,6 +234,15 @@ def test_uv_that_a_file_sends_elsewhere_is_not_used(run, monkeypatch, tmp_path):
     assert run.uv_is_redirected()
 
 
+def test_mirror_set_for_pip_is_uv_s_too_unless_it_has_its_own(run, monkeypatch):
+    monkeypatch.setenv("PIP_INDEX_URL", "mirror")
+    for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    assert run.uv_environment()["UV_INDEX_URL"] == "mirror"
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "own")
+    assert "UV_INDEX_URL" not in run.uv_environment()
+
+
 def test_hostile_environment_with_uv(course):
     status, said, errors = course.start(
         "lab",
