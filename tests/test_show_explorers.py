@@ -3,11 +3,13 @@
 import base64
 import random
 import re
+import warnings
 
 import pytest
 
 from course_lib.show.controls import Choice, Number
 from course_lib.show.explorers import all_explorers
+from course_lib.show.lettering import word_picture
 
 MAKERS = tuple(all_explorers())
 
@@ -36,7 +38,9 @@ def states(explorer):
     yield from explorer.presets.values()
     dice = random.Random(27)
     for _ in range(4):
-        yield {c.name: dice.choice(c.stops if isinstance(c, Number) else ends_of(c)) for c in explorer.controls}
+        yield {
+            c.name: dice.choice(c.stops if isinstance(c, Number) else ends_of(c)) for c in explorer.controls
+        }
 
 
 def executed(code):
@@ -88,6 +92,17 @@ def test_bundle_is_complete_and_carries_no_ids(explorer):
     assert bundle["text/plain"].startswith(explorer.title)
     assert explorer.model_id not in bundle["text/plain"]
     assert len(bundle["image/png"]) < 200_000
+
+
+def test_no_label_misses_a_glyph(explorer):
+    """The fonts are the course's and matplotlib's own; a glyph in neither is a warning, here an error."""
+    word_picture.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for state in states(explorer):
+            explorer.set(**state)
+            assert not any("Glyph" in error for error in explorer.errors), explorer.errors
+            explorer.stage.redraw_all()
 
 
 def test_a_broken_handler_is_shown_and_the_last_picture_stays(explorer, monkeypatch):

@@ -45,13 +45,15 @@ def powers_of_two(least: int, most: int) -> tuple[int, ...]:
     return tuple(2**n for n in range(most.bit_length() + 1) if least <= 2**n <= most)
 
 
-def even_stops(least: object, most: object, step: object) -> tuple[Fraction, ...]:
-    """Return exact stops ``step`` apart.
+def even_stops(
+    least: float | Fraction, most: float | Fraction, step: float | Fraction
+) -> tuple[Fraction, ...]:
+    """Return exact stops ``step`` apart; a float is the decimal that it prints as.
 
     >>> [str(stop) for stop in even_stops(0, 1, 0.25)]
     ['0', '1/4', '1/2', '3/4', '1']
     """
-    first, last, width = exact("least", least), exact("most", most), exact("step", step, above=0)
+    first, last, width = (exact("stops", value) for value in (least, most, step))
     return tuple(first + n * width for n in range(int((last - first) / width) + 1))
 
 

@@ -183,7 +183,7 @@ class Explorer(ipywidgets.VBox):
         self.knobs = make_knobs(self.controls, self.refresh)
         self.image = ipywidgets.Image(format="png", layout={"width": width, "max_width": "100%"})
         self.image.layout.object_fit = "contain"
-        self.words = ipywidgets.HTML(layout={"flex": "1 1 22em", "min_width": "0"})
+        self.words = ipywidgets.HTML()
         self.words.add_class("course-words")
         self._message, self._shown_code = ipywidgets.HTML(), ipywidgets.HTML()
         self._message.add_class("course-error")

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 from matplotlib.colors import to_rgb
-from matplotlib.font_manager import get_font
+from matplotlib.font_manager import findfont, get_font
 from matplotlib.ft2font import LoadFlags
 
 from .fonts import FONT_FILE
@@ -20,7 +20,7 @@ def word_picture(text: str, points: float, dpi: float, color: str, plate: str) -
 
     ``plate`` is a colour laid under the word, nearly opaque. Characters the course's font lacks are boxes.
     """
-    font = get_font([str(FONT_FILE)])
+    font = get_font([str(FONT_FILE), findfont("DejaVu Sans")])
     font.set_size(points, dpi)
     font.set_text(text, 0.0, flags=LoadFlags.NO_HINTING)
     font.draw_glyphs_to_bitmap(antialiased=True)

@@ -147,8 +147,8 @@ def _scale_state(axis) -> tuple:
 class PngWriter:
     """Write RGBA pixels as PNG, packing again only the bands of rows that changed since the last picture.
 
-    Rows are stored as differences to the row above, which suits flat charts best. Pillow takes over four times
-    as long.
+    Rows are stored as differences to the row above, which suits flat charts best. Pillow takes four times as
+    long.
     """
 
     _BAND = 16  # rows

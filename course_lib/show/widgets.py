@@ -16,7 +16,7 @@ import ipywidgets
 from ..errors import CourseError
 from .controls import Choice, Control, Number, parse_number, show_number
 
-_HANDLE, _TYPED, _UNIT, _GAP = 11, 7.5, 4, 1  # widths in em
+_HANDLE, _TYPED, _UNIT, _GAP = 10, 10, 4, 1  # widths in em
 
 # Sets names for screen readers, and keeps a letter typed on a handle from running a notebook command ("x"
 # would cut the cell); keys with Ctrl, Shift + Enter and the arrows work as ever. Runs when it appears.
@@ -35,11 +35,12 @@ STYLE = """<style>
 .course-explorer{max-width:100%;overflow:hidden}
 .course-explorer .course-controls{display:flex;flex-flow:row wrap;column-gap:1.5em}
 .course-explorer .course-words .widget-html-content{line-height:1.5}
+.course-explorer .course-words{flex:1 1 24em;min-width:0;overflow-x:auto}
 .course-explorer .course-words p{margin:.3em 0}
 .course-explorer table{border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums}
-.course-explorer td,.course-explorer th{padding:.15em .6em;text-align:left;
+.course-explorer td,.course-explorer th{word-break:keep-all;padding:.15em .45em;text-align:left;
 border-bottom:1px solid var(--jp-border-color2,#ccc)}
-.course-explorer td.number,.course-explorer th.number{text-align:right}
+.course-explorer td.number,.course-explorer th.number{text-align:right;white-space:nowrap}
 .course-explorer .course-error{color:var(--jp-error-color1,#b3261e)}
 .course-explorer .course-error .widget-html-content{line-height:1.4}
 .course-explorer .course-title{font-weight:600;font-size:1.1em}
@@ -83,6 +84,8 @@ class Knob:
 
     def explain(self, sentence: str) -> None:
         """Show a sentence under the control, or take it away."""
+        if sentence.startswith(self.control.name):  # the reader sees the label, not the argument's name
+            sentence = f"{self.control.label}：{sentence}"
         if self.error.value != (shown := escape(sentence)):
             self.error.value = shown
             self.error.layout.display = "" if sentence else "none"

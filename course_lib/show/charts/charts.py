@@ -25,7 +25,7 @@ def _gather(rows) -> dict[Kind, list]:
 
 def name_lanes(axis, names: Sequence[str]) -> None:
     """Write names at 0, 1, 2, … of an axis, thinned out where there are too many to read."""
-    every = -(-len(names) // _FEW_LABELS)
+    every = max(-(-len(names) // _FEW_LABELS), 1)
     axis.set_major_locator(FixedLocator(range(0, len(names), every)))
     axis.set_major_formatter(FixedFormatter(names[::every]))  # its words are what the stage compares
 
@@ -48,15 +48,21 @@ class LedgerBars:
         axis_in_bytes(axes.xaxis)
         axes.tick_params(axis="y", length=0)
 
-    def show(self, bars: Mapping[str, Sequence[tuple[Kind, int]]], *, capacity: int | None = None) -> None:
-        """Show the bars from top to bottom; the axis fits the longest bar and the capacity."""
+    def show(
+        self,
+        bars: Mapping[str, Sequence[tuple[Kind, int]]],
+        *,
+        capacity: int | None = None,
+        reach: int = 0,
+    ) -> None:
+        """Show the bars from top to bottom; the axis fits the longest bar, the capacity and ``reach``."""
         totals = [sum(size for _, size in pieces) for pieces in bars.values()]
-        longest = round_up(max([*totals, capacity or 0, 1]))
-        self._axes.set(xlim=(0, longest * 1.12), ylim=(len(bars) - 0.4, -0.75))
+        longest = round_up(max([*(total * 1.18 for total in (*totals, reach)), (capacity or 0) * 1.05, 1]))
+        self._axes.set(xlim=(0, longest), ylim=(len(bars) - 0.4, -0.75))
         name_lanes(self._axes.yaxis, tuple(bars))
         pieces = [piece for row, bar in enumerate(bars.values()) for piece in self._pieces(row, bar)]
         self._boxes.show(_gather(pieces))
-        pixels = self._axes.bbox.width / (longest * 1.12)
+        pixels = self._axes.bbox.width / longest
         self._words.show(
             ((x0 + x1) / 2, row, word, self._styles[kind].ink, self._styles[kind].color)
             for kind, x0, x1, row in ((kind, x0, x1, (y0 + y1) / 2) for kind, x0, x1, y0, y1 in pieces)

@@ -15,14 +15,14 @@ from . import FAMILY, FONT_FILE
 
 _SIMPLIFIED_CHINESE = 2  # index of the SC face in Noto's collection
 _SIGNS = (
-    "‐‑–—‘’“”•…′″€℃№∈∏∑−√∝∞∩∪∫∴≈≠≡≤≥≪≫←↑→↓↔⇐⇒⇔∂∇⋅⌈⌉⌊⌋─│┌┐└┘├┤┬┴┼█░▒▓■□▲△▶▷▼▽◀◆◇○◎●★☆✓✔✗✘"
-    "ℓ①②③④⑤⑥⑦⑧⑨⑩⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ₀₁₂₃₄₅₆₇₈₉₊₋、。〈〉《》「」『』【】〔〕・"
+    "‐‑–—‘’“”•…′″€℃№∈∏∑−√∝∞∩∪∫∴≈≠≡≤≥≪≫←↑→↓↔⇐⇒⇔∂∇─│┌┐└┘├┤┬┴┼█░▒▓■□▲△▶▷▼▽◀◆◇○◎●★☆✓"
+    "ℓ①②③④⑤⑥⑦⑧⑨⑩¹²³⁴、。〈〉《》「」『』【】〔〕・"
 )
 
 
 def characters() -> str:
     """Return every character the font is asked to hold."""
-    ranges = ((0x20, 0x7F), (0xA0, 0x100), (0x391, 0x3CA), (0xFF01, 0xFF5F))
+    ranges = ((0x20, 0x7F), (0xA0, 0x100), (0x391, 0x3A2), (0x3A3, 0x3AA), (0x3B1, 0x3CA), (0xFF01, 0xFF5F))
     plain = "".join(chr(code) for first, stop in ranges for code in range(first, stop))
     pairs = (bytes([high, low]) for high in range(0xB0, 0xF8) for low in range(0xA1, 0xFF))
     return plain + _SIGNS + "".join(pair.decode("gb2312", "ignore") for pair in pairs)
