@@ -140,7 +140,7 @@ def _apart(heights: list[float], *, gap: float) -> list[float]:
 
 
 def _written(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _table(inputs: Any, copies: Copies) -> Table:

@@ -140,14 +140,14 @@ def _fate(inputs: Any, row: tuple) -> str:
 
 def _table(inputs: Any, result: tuple) -> Table:
     rows = (
-        (fmt.name, f"{row[0]:.10g}", _full(row[1]), f"{row[2]:.10g}", _full(row[3]), _fate(inputs, row))
+        (fmt.name, f"{row[0]:.12g}", _full(row[1]), f"{row[2]:.12g}", _full(row[3]), _fate(inputs, row))
         for fmt, row in zip(FORMATS, result, strict=True)
     )
     return Table(("格式", "起点存成", "新值存成", "起点的左邻", "起点的右邻", "结果"), tuple(rows))
 
 
 def _full(number: float) -> str:
-    return f"{number:.10g}" if math.isfinite(number) else "无穷"
+    return f"{number:.12g}" if math.isfinite(number) else "无穷"
 
 
 def _sentence(inputs: Any, result: tuple) -> str:
@@ -155,7 +155,7 @@ def _sentence(inputs: Any, result: tuple) -> str:
         f"{fmt.name} 存成 {_full(row[1])}（{_fate(inputs, row)}）"
         for fmt, row in zip(FORMATS, result, strict=True)
     )
-    return f"起点 {show_number(inputs.start)}，新值 {_exact(inputs, 10)}：{'，'.join(ends)}。"
+    return f"起点 {show_number(inputs.start)}，新值 {_exact(inputs, 12)}：{'，'.join(ends)}。"
 
 
 def number_line() -> Explorer:
