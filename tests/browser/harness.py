@@ -144,6 +144,12 @@ class NotebookPage:
     def words_of(self, explorer: Any) -> str:
         return explorer.query_selector(".course-words").inner_text()
 
+    def back_to_book(self, explorer: Any) -> None:
+        """Press the explorer's first button and wait until its answer has been painted."""
+        explorer.query_selector("button").click()
+        self.page.wait_for_timeout(SECONDS / 2)
+        self.page.wait_for_function(_IDLE, timeout=ANSWER)
+
     def answers_to(self, explorer: Any, handle: Any, key: str) -> bool:
         """Press a key on a slider; True when both the picture and the words change."""
         from playwright.sync_api import TimeoutError as TooLate
