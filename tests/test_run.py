@@ -9,6 +9,7 @@ import importlib.util
 import io
 import json
 import os
+import runpy
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,9 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.app.install import causes, settings, tools
+from course_lib.errors import CourseError
+
 ROOT = Path(__file__).resolve().parents[1]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="process groups are POSIX")
 # A stand-in for the package: says what it was given and where the tiny wheel came from.
@@ -27,15 +31,6 @@ MAIN = """
 import json, os, sys, tiny_course_wheel
 print(json.dumps([sys.argv[1:], tiny_course_wheel.__file__, os.environ["PYTHONPATH"]]))
 """
-
-
-@pytest.fixture
-def run():
-    """run.py as a module."""
-    spec = importlib.util.spec_from_file_location("course_run", ROOT / "run.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def uv_folder():
@@ -74,9 +69,10 @@ class Course:
         self.base = base
         self.root = base / "我的 课程 (1)"
         self.wheels = base / "轮 子"
-        (self.root / "course_lib").mkdir(parents=True)
+        shutil.copytree(ROOT / "course_lib/app", self.root / "course_lib/app")
         shutil.copy(ROOT / "run.py", self.root)
-        (self.root / "course_lib/__init__.py").write_text("", encoding="utf-8")
+        for name in ("__init__.py", "errors.py"):
+            shutil.copy(ROOT / "course_lib" / name, self.root / "course_lib")
         (self.root / "course_lib/__main__.py").write_text(MAIN, encoding="utf-8")
         digest = make_wheel(self.wheels)
         lock = f"tiny-course-wheel==1.0 \\\n    --hash=sha256:{digest}\n"
@@ -151,23 +147,27 @@ def test_grammar_is_that_of_python_2_7():
 
 
 @pytest.mark.parametrize("version", [(2, 7, 18), (3, 6, 15), (3, 10, 13), (3, 15, 0)])
-def test_wrong_python_gets_one_sentence(run, monkeypatch, capsys, version):
-    monkeypatch.setattr(sys, "version_info", version)
-    with pytest.raises(SystemExit):
-        run.check_python()
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "3.11 到 3.14" in said
-
-
 @pytest.mark.parametrize(("encoding", "written"), [("gbk", "gbk"), ("ascii", "utf-8"), ("latin-1", "utf-8")])
-def test_say_knows_chinese_in_every_locale(run, encoding, written):
+def test_wrong_python_gets_one_sentence_in_every_locale(monkeypatch, version, encoding, written):
+    monkeypatch.setattr(sys, "version_info", version)
+    run = runpy.run_path(str(ROOT / "run.py"))
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    run.say("课程 \ud800 ♥", stream)
-    assert stream.buffer.getvalue().decode(written).startswith("课程 \\ud800")
+    run["refuse"](stream)
+    said = stream.buffer.getvalue().decode(written)
+    assert not run["python_fits"]()
+    assert (said.count("\n"), "3.11 到 3.14" in said) == (1, True)
 
 
-def test_settings_that_redirect_are_dropped_and_those_that_reach_packages_kept(run, monkeypatch):
+def test_run_py_and_the_installer_need_only_the_standard_library():
+    for path in (ROOT / "run.py", *(ROOT / "course_lib/app/install").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            assert {name.split(".")[0] for name in names} <= {*sys.stdlib_module_names, "course_lib"}, path
+
+
+def test_settings_that_redirect_are_dropped_and_those_that_reach_packages_kept(monkeypatch):
     dropped = ["PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VIRTUALENV", "PIP_PYTHON"]
     dropped += ["PIP_CONSTRAINT", "PIP_DRY_RUN", "PIP_CONFIG_FILE", "UV_SYSTEM_PYTHON", "UV_NO_VERIFY_HASHES"]
     dropped += ["PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONSTARTUP"]
@@ -181,7 +181,7 @@ def test_settings_that_redirect_are_dropped_and_those_that_reach_packages_kept(r
     ]
     for name in dropped + kept:
         monkeypatch.setenv(name, "1")
-    environment = run.clean_environment()
+    environment = settings.clean_environment()
     assert not [name for name in dropped if name in environment]
     assert not [name for name in kept if environment.get(name) != "1"]
 
@@ -202,45 +202,45 @@ def test_settings_that_redirect_are_dropped_and_those_that_reach_packages_kept(r
         ("something new", "见上面几行"),
     ],
 )
-def test_last_words_become_one_sentence(run, capsys, words, remedy):
-    with pytest.raises(run.CannotInstallError, match=remedy) as caught:
-        run.fail([words], {})
-    assert "再运行同一条命令" in str(caught.value)
+def test_last_words_become_one_sentence(capsys, words, remedy):
+    sentence = str(causes.failure([words]))
+    assert remedy in sentence
+    assert sentence.endswith("再运行同一条命令。")
     assert words in capsys.readouterr().err
 
 
-def test_full_disk_and_no_permission_of_our_own_writes(run):
-    assert "腾出" in run.sentence_for(OSError(errno.ENOSPC, "No space left on device", "课"))
-    assert "权限" in run.sentence_for(PermissionError(errno.EACCES, "Permission denied", "课"))
+def test_full_disk_and_no_permission_of_our_own_writes():
+    assert "腾出" in str(causes.sentence_for(OSError(errno.ENOSPC, "No space left on device", "课")))
+    assert "权限" in str(causes.sentence_for(PermissionError(errno.EACCES, "Permission denied", "课")))
 
 
-def test_python_without_ensurepip_and_pip_names_the_package(run, monkeypatch):
-    monkeypatch.setattr(run.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(run.CannotInstallError, match="apt install python3-venv"):
-        run.pip_command(None)
+def test_python_without_ensurepip_and_pip_names_the_package(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(CourseError, match="apt install python3-venv"):
+        tools.pip_command(Path("python"), 0)
 
 
-def test_python_without_ensurepip_borrows_the_pip_it_has(run, monkeypatch):
-    monkeypatch.setattr(run.importlib.util, "find_spec", lambda name: name == "pip" or None)
-    assert run.pip_command(None) == [sys.executable, "-m", "pip", "--python", run.PYTHON]
+def test_python_without_ensurepip_borrows_the_pip_it_has(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == "pip" or None)
+    assert tools.pip_command(Path("p"), 0) == [sys.executable, "-m", "pip", "--python", "p"]
 
 
-def test_uv_that_a_file_sends_elsewhere_is_not_used(run, monkeypatch, tmp_path):
+def test_uv_that_a_file_sends_elsewhere_is_not_used(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("UV_CONFIG_FILE", raising=False)
-    assert not run.uv_is_redirected()
+    assert not settings.uv_is_redirected()
     (tmp_path / "uv").mkdir()
     (tmp_path / "uv/uv.toml").write_text('[pip]\ntarget = "/elsewhere"\n', encoding="utf-8")
-    assert run.uv_is_redirected()
+    assert settings.uv_is_redirected()
 
 
-def test_mirror_set_for_pip_is_uv_s_too_unless_it_has_its_own(run, monkeypatch):
+def test_mirror_set_for_pip_is_uv_s_too_unless_it_has_its_own(monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", "mirror")
     for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL"):
         monkeypatch.delenv(name, raising=False)
-    assert run.uv_environment()["UV_INDEX_URL"] == "mirror"
+    assert settings.uv_environment()["UV_INDEX_URL"] == "mirror"
     monkeypatch.setenv("UV_DEFAULT_INDEX", "own")
-    assert "UV_INDEX_URL" not in run.uv_environment()
+    assert "UV_INDEX_URL" not in settings.uv_environment()
 
 
 def test_hostile_environment_with_uv(course):
