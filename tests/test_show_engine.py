@@ -323,14 +323,14 @@ def test_memory_stays_flat(small):
             small.set(n=1 + n % 12, size=1000 + n)
         gc.collect()
 
-    turn(300)
+    turn(60)
     tracemalloc.start()
     turn(10)
     before = tracemalloc.get_traced_memory()[0]
-    turn(300)
+    turn(100)
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    assert grown < 300_000
+    assert grown < 100_000
 
 
 # Tables

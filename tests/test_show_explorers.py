@@ -1,9 +1,14 @@
-"""Every explorer, without a browser: pictures without residue, errors on screen, code that reproduces."""
+"""Every explorer, without a browser: pictures without residue, errors on screen, code that reproduces.
+
+Each explorer is led once through the ends of all its controls, its presets and some states at random; what
+was seen there is what the tests look at.
+"""
 
 import base64
 import random
 import re
 import warnings
+from dataclasses import dataclass
 
 import pytest
 
@@ -12,16 +17,30 @@ from course_lib.show.explorers import all_explorers
 from course_lib.show.lettering import word_picture
 
 MAKERS = tuple(all_explorers())
+NAMES = [
+    f"{maker.__module__.removeprefix('course_lib.show.explorers.')}-{maker.__name__}" for maker in MAKERS
+]
 
 
-@pytest.fixture(scope="module", params=MAKERS, ids=[f"{m.__module__[-5:]}-{m.__name__}" for m in MAKERS])
-def explorer(request):
-    return request.param()
+@dataclass(frozen=True)
+class Sight:
+    """What an explorer showed in one state; ``whole`` is the picture drawn from nothing, where it was."""
+
+    state: dict
+    errors: tuple
+    inputs: dict
+    shown: tuple
+    whole: bytes
+    result: object
+    executed: object
 
 
-@pytest.fixture(autouse=True)
-def at_the_book(explorer):
-    explorer.set(**explorer.book)
+@dataclass(frozen=True)
+class Visit:
+    explorer: object
+    at_first: tuple
+    sights: tuple
+    at_last: tuple
 
 
 def ends_of(control):
@@ -43,77 +62,102 @@ def states(explorer):
         }
 
 
-def executed(code):
+def run(code):
     names = {}
     exec(code, names)
     return names["result"]
 
 
-def test_every_state_is_drawn_like_a_full_redraw_or_explained(explorer):
-    for state in states(explorer):
-        explorer.set(**state)
-        if explorer.errors:
-            assert not re.search("算不下去|Error", "".join(explorer.errors)), (state, explorer.errors)
-            continue
-        assert explorer.inputs._asdict() == state
-        assert explorer.stage.redraw_all() == explorer.image.value, state
+def shown_by(explorer):
+    return explorer.image.value, explorer.words.value
 
 
-def test_back_to_the_book_leaves_nothing_behind(explorer):
-    before = explorer.image.value, explorer.words.value
-    for state in states(explorer):
-        explorer.set(**state)
-    explorer.set(**explorer.book)
-    assert (explorer.image.value, explorer.words.value) == before
+def look_at(explorer, state, whole):
+    explorer.set(**state)
+    well = not explorer.errors
+    return Sight(
+        state=state,
+        errors=explorer.errors,
+        inputs=explorer.inputs._asdict(),
+        shown=shown_by(explorer),
+        whole=explorer.stage.redraw_all() if well and whole else b"",
+        result=explorer.result,
+        executed=run(explorer.code) if well else None,
+    )
 
 
-def test_something_is_drawn_and_every_control_does_something(explorer):
-    assert len(set(explorer.stage.canvas.buffer_rgba().tobytes()[::997])) > 3
-    for control in explorer.controls:
-        seen = set()
-        for value in ends_of(control):
-            explorer.set(**explorer.book | {control.name: value})
-            seen.add((explorer.image.value, explorer.words.value, explorer.errors))
+@pytest.fixture(
+    scope="module",
+    params=[
+        *(pytest.param((maker, 8), id=name) for maker, name in zip(MAKERS, NAMES, strict=True)),
+        *(
+            pytest.param((maker, 1), id=f"{name}-all", marks=pytest.mark.slow)
+            for maker, name in zip(MAKERS, NAMES, strict=True)
+        ),
+    ],
+)
+def visit(request):
+    """Lead an explorer through its states; every so manieth picture is also drawn from nothing."""
+    maker, every = request.param
+    word_picture.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a missing glyph is a warning, and so is a slip in numpy
+        explorer = maker()
+        first = shown_by(explorer)
+        sights = tuple(look_at(explorer, s, n % every == 0) for n, s in enumerate(states(explorer)))
+        explorer.set(**explorer.book)
+        return Visit(explorer, first, sights, shown_by(explorer))
+
+
+def test_every_state_is_shown_or_refused_with_a_sentence(visit):
+    for sight in visit.sights:
+        if sight.errors:
+            assert not re.search(r"算不下去|\w+Error", "".join(sight.errors)), (sight.state, sight.errors)
+        else:
+            assert sight.inputs == sight.state
+
+
+def test_every_picture_equals_a_full_redraw(visit):
+    assert [sight.state for sight in visit.sights if sight.whole and sight.whole != sight.shown[0]] == []
+
+
+def test_back_to_the_book_leaves_nothing_behind(visit):
+    assert visit.at_first == visit.at_last
+
+
+def test_every_control_does_something(visit):
+    for control in visit.explorer.controls:
+        ends = [visit.explorer.book | {control.name: value} for value in ends_of(control)]
+        seen = {(sight.shown, sight.errors) for sight in visit.sights if sight.state in ends}
         assert len(seen) > 1, control.name
 
 
-def test_code_reproduces_the_state(explorer):
-    for state in states(explorer):
-        explorer.set(**state)
-        if not explorer.errors:
-            assert executed(explorer.code) == explorer.result, state
+def test_code_reproduces_every_state(visit):
+    assert [s.state for s in visit.sights if not s.errors and s.executed != s.result] == []
 
 
-def test_bundle_is_complete_and_carries_no_ids(explorer):
-    bundle, metadata = explorer._repr_mimebundle_()
+def test_bundle_is_complete_and_carries_no_ids(visit):
+    bundle, metadata = visit.explorer._repr_mimebundle_()
     assert {"application/vnd.jupyter.widget-view+json", "image/png", "text/plain"} <= set(bundle)
     assert base64.b64decode(bundle["image/png"])[:8] == b"\x89PNG\r\n\x1a\n"
-    assert metadata["image/png"]["width"] == explorer.stage.width
-    assert bundle["text/plain"].startswith(explorer.title)
-    assert explorer.model_id not in bundle["text/plain"]
-    assert len(bundle["image/png"]) < 200_000
+    assert metadata["image/png"]["width"] == visit.explorer.stage.width
+    assert bundle["text/plain"].startswith(visit.explorer.title)
+    assert visit.explorer.model_id not in bundle["text/plain"]
+    assert len(bundle["image/png"]) < 250_000
 
 
-def test_no_label_misses_a_glyph(explorer):
-    """The fonts are the course's and matplotlib's own; a glyph in neither is a warning, here an error."""
-    word_picture.cache_clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for state in states(explorer):
-            explorer.set(**state)
-            assert not any("Glyph" in error for error in explorer.errors), explorer.errors
-            explorer.stage.redraw_all()
-
-
-def test_a_broken_handler_is_shown_and_the_last_picture_stays(explorer, monkeypatch):
-    before = explorer.image.value
-    number = next(control for control in explorer.controls if isinstance(control, Number))
-    other = number.stops[0] if number.stops[0] != number.book else number.stops[-1]
+def test_a_broken_handler_is_shown_and_the_last_picture_stays(visit, monkeypatch):
+    explorer, before = visit.explorer, shown_by(visit.explorer)
+    control = explorer.controls[0]
+    other = next(value for value in ends_of(control) if value != control.book)
 
     def broken(inputs):
         raise ZeroDivisionError("坏了")
 
-    monkeypatch.setattr(explorer, "_compute", broken)
-    explorer.set(**{number.name: other})
-    assert "ZeroDivisionError：坏了" in explorer.errors[-1]
-    assert explorer.image.value == before
+    with monkeypatch.context() as patch:
+        patch.setattr(explorer, "_compute", broken)
+        explorer.set(**{control.name: other})
+        assert "ZeroDivisionError：坏了" in explorer.errors[-1]
+        assert shown_by(explorer) == before
+    explorer.set(**explorer.book)
+    assert explorer.errors == ()

@@ -20,6 +20,7 @@ from .tables import Table
 from .widgets import make_knobs, setup_html
 
 BOOK: Final = "书中的例子"
+OURS: Final = "配套的例子"
 _OWN: Final = "自己的设定"
 _HINT: Final = "静态图：运行本单元后可拖动"
 _STALE: Final = "图停在上一次算得出的状态。"
@@ -39,7 +40,8 @@ class Explorer(ipywidgets.VBox):
     - ``table(inputs, result)`` returns a ``Table``, ``sentence(inputs, result)`` Chinese text, both with the
       same facts as the picture;
     - ``code(inputs)`` returns Python that leaves in ``result`` what ``compute(inputs)`` returns;
-    - ``presets`` maps a Chinese name to the values of some or all controls; the others are the book's.
+    - ``presets`` maps a Chinese name to the values of some or all controls; the others are the book's;
+    - ``home`` names the state to begin with: ``OURS`` where the book has no such numbers.
     """
 
     def __init__(
@@ -53,11 +55,12 @@ class Explorer(ipywidgets.VBox):
         sentence: Callable[[Any, Any], str],
         code: Callable[[Any], str],
         presets: Mapping[str, Any] | None = None,
+        home: str = BOOK,
         size: tuple[int, int] = (760, 400),
     ) -> None:
-        self.title, self.controls = title, tuple(controls)
+        self.title, self.controls, self._home = title, tuple(controls), home
         self.book = {control.name: control.book for control in self.controls}
-        self.presets = {BOOK: self.book} | {
+        self.presets = {home: self.book} | {
             name: self.book | {**own} for name, own in (presets or {}).items()
         }
         self._inputs = _inputs_type(self.book)
@@ -70,6 +73,8 @@ class Explorer(ipywidgets.VBox):
                 self._update = picture(self.stage)
                 self._take(self._inputs(**self.book))
                 self.stage.freeze()
+                self._update(self.inputs, self.result)  # the layout has moved the axes: what words fit there?
+                self.stage.draw()
         self._build()
         self._publish()
 
@@ -198,7 +203,7 @@ class Explorer(ipywidgets.VBox):
 
     def _make_buttons(self) -> ipywidgets.Widget:
         back = ipywidgets.Button(
-            description="回到书中的例子", tooltip="所有控件回到书中的数", layout={"width": "10em"}
+            description=f"回到{self._home}", tooltip="所有控件回到起初的数", layout={"width": "10em"}
         )
         back.on_click(lambda _: self.set(**self.book))
         self._preset = ipywidgets.Dropdown(
