@@ -18,7 +18,7 @@ from ...parallel import (
 )
 from .. import Choice, Number, Table, even_stops
 from ..charts import Boxes, Labels, Lanes, Rules, Span, even_ticks, legend, round_up
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..guesses import plain
 from ..palette import BLUE, GREEN, IDLE, INK, PAPER, PINK, RED, SKY, YELLOW, Style
 from ..stage import Stage
@@ -202,6 +202,7 @@ def pipeline() -> Explorer:
         title="流水线：谁在算，谁在等，各留着几份激活",
         controls=CONTROLS,
         presets=PRESETS,
+        home=OURS,
         compute=_compute,
         picture=_picture,
         table=_table,

@@ -11,7 +11,7 @@ from ...parallel import Partial, split_columns, split_rows
 from .. import Choice, Number, Table
 from ..charts import legend
 from ..charts.matrices import Matrices, Matrix
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import BLUE, GREEN, INK, ORANGE, PAPER, PINK, Style
 from ..stage import Stage
 
@@ -138,6 +138,7 @@ def matrix_split() -> Explorer:
         title="一次矩阵乘法，分给几个进程",
         controls=CONTROLS,
         presets=PRESETS,
+        home=OURS,
         compute=_compute,
         picture=_picture,
         table=_table,

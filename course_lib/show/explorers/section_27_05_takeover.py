@@ -14,7 +14,7 @@ from ...collectives import Ring, ring_seconds, step_seconds, takeover_workers
 from ...units import GB, MB
 from .. import Number, Table, even_stops, log_stops, powers_of_two
 from ..charts import Curves, Labels, Rules, legend
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..guesses import plain
 from ..palette import BLUE, INK, ORANGE, PAPER, QUIET, RED, Style
 from ..stage import Stage
@@ -144,6 +144,7 @@ def takeover() -> Explorer:
         title="进程加到几个，传输占了上风",
         controls=CONTROLS,
         presets=PRESETS,
+        home=OURS,
         compute=_compute,
         picture=_picture,
         table=_table,

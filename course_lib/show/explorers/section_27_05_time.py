@@ -21,7 +21,7 @@ LATENCY = Number("latency_ms", "每次延迟", 0, even_stops(0, 5, 0.05), "毫�
 OVERLAP = Number("overlap", "重叠比例", 0, even_stops(0, 1, 0.05), "", "较短一方藏住几成", fraction=True)
 STEP_CONTROLS = (
     Number("compute_ms", "有用计算", 2, even_stops(0, 40, 0.5), "毫秒", "这一步的算术", fraction=True),
-    Number("n_bytes", "传输负载", 1 * MB, log_stops(10**3, 10**10), "字节", "这一步要搬运的字节"),
+    Number("n_bytes", "传输负载", 1 * MB, (0, *log_stops(10**3, 10**13)), "字节", "这一步要搬运的字节"),
     SPEED,
     LATENCY,
     OVERLAP,
@@ -106,6 +106,8 @@ def _table(inputs: Any, step: Step) -> Table:
 
 
 def _sentence(inputs: Any, step: Step) -> str:
+    if not step.step:
+        return "既没有计算，也没有传输：这一步不花时间。"
     longer = "传输" if step.transfer >= step.compute else "计算"
     share = step.compute / step.step
     return (

@@ -10,7 +10,7 @@ from ...ledger import ACTIVATIONS, ATTENTION_SCORES
 from ...models import MODELS
 from .. import Choice, Number, Table, powers_of_two
 from ..charts import LedgerBars, legend
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..guesses import plain
 from ..palette import BUFFERS, OF_ROW
 from ..stage import Stage
@@ -88,6 +88,7 @@ def layer_activations() -> Explorer:
         title="一层要留多少激活：论文的公式",
         controls=CONTROLS,
         presets=PRESETS,
+        home=OURS,
         compute=_compute,
         picture=_picture,
         table=_table,
