@@ -63,8 +63,8 @@ class StepMemory:
         top, end = round_up(full * 1.2), round_up(end)
         self._above.show(xlim=(0, end), top=top, room=room)
         heights = {name: part[:-1] for name, part in zip(curve.names, curve.parts, strict=True)}
-        self._areas.show(curve.times, heights)
-        self._everything.show({"": (everything.times, everything.total_bytes)})
+        self._areas.show(curve.times.tolist(), heights)
+        self._everything.show({"": (everything.times.tolist(), everything.total_bytes.tolist())})
         tail = "重算不动它" if room >= 0 else "它自己就放不下"
         self._band.show([(end / 2, -_BELOW * top / 2, f"模型状态 {short_bytes(state)}：{tail}", PAPER)])
         place = room + top * 0.01 if room < top else top * 0.94

@@ -25,10 +25,10 @@ ALL: Final = 10
 Pairs = tuple[tuple[Rebuild, Tradeoff], ...]  # one array kept first, all of them last
 
 CONTROLS = (
-    Number("arrays_per_layer", "每层留几个数组", 4, range(1, ALL + 1), "个", "十个里留下几个，其余重算"),
+    Number("arrays_per_layer", "每层留下", 4, range(1, ALL + 1), "个数组", "十个里留下几个，其余重算"),
     Number("capacity_bytes", "设备容量", 21 * MB, log_stops(10**6, 10**14), "字节", "可以输入 80G 这样的数"),
     Number("percent", "规划余量", 25, range(0, 101), "%", "总账之外再预留的比例"),
-    Number("cost", "重算的单价", 1, even_stops(0.5, 3, 0.1), "倍", "重建一个数组比平均贵几倍", fraction=True),
+    Number("cost", "重算单价", 1, even_stops(0.5, 3, 0.1), "倍", "重建一个数组比平均贵几倍", fraction=True),
     Number("sequences", "微批次", 2, range(1, 65), "个序列", "同时在算的序列数"),
     Choice("model", "模型", CHAPTER, CASES, "本章之外的模型也按每层十个数组估算"),
 )
