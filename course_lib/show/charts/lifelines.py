@@ -20,7 +20,7 @@ from .marks import Boxes, Labels, Rules
 from .phaseband import PhaseBand
 from .timescale import TimeScale
 
-HEIGHT: Final = 344
+HEIGHT: Final = 316
 _LANE, _BAR, _HEADING, _HEADER = 18, 13, 19, 40
 _FEW: Final = 1500  # stretches beyond this are shades, not shapes
 _NARROW: Final = 1.5  # CSS pixels of a tick below which shapes would be lost

@@ -55,12 +55,18 @@ class PhaseBand:
         words = []
         for kind, word, left, right in cells:
             boxes[kind].append((left, right, _TOP, _FLOOR))
-            for shown in (word, word[0]):
-                if (self._words.width(shown) / 2 + 4) * self._pixel < right - left:
-                    words.append(((left + right) / 2, (_TOP + _FLOOR) / 2, shown, _LOOK[kind].ink))
-                    break
+            shown = next((each for each in _shorter(kind, word) if self._fits(each, kind, right - left)), "")
+            words.append(((left + right) / 2, (_TOP + _FLOOR) / 2, shown, _LOOK[kind].ink))
         self._boxes.show(boxes)
-        self._words.show(words)
+        self._words.show(word for word in words if word[2])
+
+    def _fits(self, word: str, kind: PhaseKind, room: float) -> bool:
+        margin = 4 if kind in PASSES else 0  # passes stand side by side by the dozen
+        return (self._words.width(word) / 2 + margin) * self._pixel < room
+
+
+def _shorter(kind: PhaseKind, word: str) -> tuple[str, ...]:
+    return (word, word[0]) if kind in PASSES else (word,)
 
 
 def _events(phases: Phases):

@@ -39,7 +39,7 @@ PAUSES = {"stop": "更新两次后保存、停止、恢复", "save": "更新两�
 CONTROLS = (
     Choice("model", "模型", "book", {"book": "书中的小模型"} | {k: m.title for k, m in MODELS.items()}),
     Number("layers", "层数", 4, range(1, 129), "层", "激活按层产生，也按层用完"),
-    Number("kept", "每层留下的数组", 10, range(1, ARRAYS + 1), "个", "每层共 10 个，不留的在反向时重算"),
+    Number("kept", "每层留下", 10, range(1, ARRAYS + 1), "个", "每层共 10 个，不留的在反向时重算"),
     Number("microbatches", "微批次", 2, powers_of_two(1, 512), "个", "一次更新汇总几个微批次"),
     Choice("sharding", "分片", "none", {key: each[0] for key, each in SHARDING.items()}),
     Choice("pause", "停一停", "stop", PAUSES),
@@ -207,7 +207,7 @@ def lifetimes() -> Explorer:
         table=_table,
         sentence=_sentence,
         code=_code,
-        size=(760, 570),
+        size=(760, 520),
     )
 
 
