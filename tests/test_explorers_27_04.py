@@ -41,6 +41,16 @@ def test_a_sequence_never_runs_out_of_tokens():
     assert explorer.result[0] == ((17, 2, 2, 2),)
 
 
+def test_table_names_workers_and_rounds_whichever_is_longer():
+    explorer = eight_sequences()
+    assert explorer.table.columns == ("有效 token", "进程 1", "合计")
+    assert [row[0] for row in explorer.table.rows] == ["第 1 次", "第 2 次", "第 3 次", "第 4 次"]
+    explorer.set(way="4×1×2")
+    assert explorer.table.columns == ("有效 token", "第 1 次", "第 2 次", "合计")
+    assert explorer.table.rows[3] == ("进程 4", 128, 128, 256)
+    assert explorer.table.total == ("合计", 512, 512, 1024)
+
+
 def test_the_boundary_and_the_early_update():
     """0 − 0.1 · 2.5; and 0 − 0.1 · 1, then − 0.1 · 2.9."""
     right, early, equal, clipping = (outcome.weight for outcome in one_update().result)

@@ -38,7 +38,7 @@ DECIMAL_CONTROLS = (
     _SUBTRACT,
     _STEPS,
     Number("places", "工作权重的小数位", 2, range(1, 5), "位"),
-    Number("master_places", "主副本的小数位", 3, range(1, 9), "位", "至少与工作权重一样多"),
+    Number("master_places", "主权重副本小数位", 3, range(1, 9), "位", "至少与工作权重一样多"),
     Choice("rounding", "舍入方式", "ROUND_HALF_EVEN", ROUNDINGS),
 )
 REAL_CONTROLS = (
@@ -185,7 +185,7 @@ def decimal_master() -> Explorer:
         "向零截断": {"rounding": "ROUND_DOWN", "steps": 20},
     }
     return _explorer(
-        "十进制类比：主副本先把小变化攒起来",
+        "十进制类比：主权重副本先把小变化攒起来",
         _decimal_shelves, presets, controls=DECIMAL_CONTROLS, compute=_decimal, code=_decimal_code,
     )  # fmt: skip
 
@@ -198,7 +198,7 @@ def real_master() -> Explorer:
         "BF16，每次减 0.003": {"fmt": "BF16", "steps": 20},
     }
     return _explorer(
-        "真实格式：FP32 主副本与直接更新",
+        "真实格式：FP32 主权重副本与直接更新",
         _real_shelves, presets, controls=REAL_CONTROLS, compute=_real, code=_real_code,
     )  # fmt: skip
 

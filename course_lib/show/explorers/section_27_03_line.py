@@ -139,11 +139,11 @@ def _fate(inputs: Any, row: tuple) -> str:
 
 
 def _table(inputs: Any, result: tuple) -> Table:
-    rows = (
-        (fmt.name, f"{row[0]:.12g}", _full(row[1]), f"{row[2]:.12g}", _full(row[3]), _fate(inputs, row))
-        for fmt, row in zip(FORMATS, result, strict=True)
-    )
-    return Table(("格式", "起点存成", "新值存成", "起点的左邻", "起点的右邻", "结果"), tuple(rows))
+    names = ("起点存成", "新值存成", "起点的左邻", "起点的右邻")
+    values = zip(*result, strict=True)
+    rows = [(name, *map(_full, row)) for name, row in zip(names, values, strict=True)]
+    fates = ("结果", *(_fate(inputs, row) for row in result))
+    return Table(("", *(fmt.name for fmt in FORMATS)), (*rows, fates))
 
 
 def _full(number: float) -> str:

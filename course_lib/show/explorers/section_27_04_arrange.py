@@ -117,11 +117,15 @@ def _picture(stage: Stage) -> Callable[[Any, tuple], None]:
 
 
 def _table(inputs: Any, result: tuple) -> Table:
+    """The longer side goes down the page, so that the table stays narrow."""
     tokens, both, _ = result
-    rounds = tuple(f"第 {n + 1} 次" for n in range(len(tokens[0])))
-    rows = tuple((f"进程 {n + 1}", *counts, sum(counts)) for n, counts in enumerate(tokens))
+    down = [f"进程 {n + 1}" for n in range(len(tokens))]
+    across = [f"第 {n + 1} 次" for n in range(len(tokens[0]))]
+    if len(across) > len(down):
+        tokens, down, across = tuple(zip(*tokens, strict=True)), across, down
+    rows = tuple((name, *counts, sum(counts)) for name, counts in zip(down, tokens, strict=True))
     sums = tuple(sum(column) for column in zip(*tokens, strict=True))
-    return Table(("有效 token", *rounds, "合计"), rows, ("合计", *sums, both.n_events))
+    return Table(("有效 token", *across, "合计"), rows, ("合计", *sums, both.n_events))
 
 
 def _sentence(inputs: Any, result: tuple) -> str:
