@@ -20,7 +20,7 @@ from .. import Choice, Number, Table, even_stops
 from ..charts import Boxes, Labels, Lanes, Rules, Span, even_ticks, legend, round_up
 from ..explorer import OURS, Explorer
 from ..guesses import plain
-from ..palette import BLUE, GREEN, IDLE, INK, PAPER, PINK, RED, SKY, YELLOW, Style
+from ..palette import BLUE, GREEN, IDLE, INK, PAPER, PINK, RED, SKY, Style
 from ..stage import Stage
 
 PLANS = {
@@ -47,7 +47,7 @@ STYLES = {
     "前向": Style(BLUE, ink=PAPER),
     "反向": Style(GREEN, "\\\\", ink=PAPER),
     "前向（另一段）": Style(SKY),
-    "反向（另一段）": Style(YELLOW, "//"),
+    "反向（另一段）": Style("#74C7A5", "//"),
     "气泡": IDLE,
 }
 KINDS = tuple(STYLES)

@@ -19,7 +19,7 @@ from ...units import GB, MB
 from .. import Number, Table, log_stops, powers_of_two
 from ..charts import Curves, Labels, LedgerBars, Rules, axis_in_bytes, legend, round_up, short_bytes
 from ..explorer import Explorer
-from ..palette import BLUE, BUFFERS, GREEN, INK, OF_ROW, ORANGE, QUIET, RED, Style
+from ..palette import BLUE, GREEN, GREY, INK, OF_ROW, ORANGE, QUIET, RED, Style
 from ..stage import Stage
 
 CONTROLS = (
@@ -45,7 +45,9 @@ PRESETS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 ARRANGEMENTS = {"都不分片": frozenset(), "ZeRO 1": ZERO_1, "ZeRO 2": ZERO_2, "ZeRO 3": ZERO_3}
 FOR_A_MOMENT = "临时整层"
-KINDS = {name: style for name, style in OF_ROW.items() if name != GRAD_BUFFER} | {FOR_A_MOMENT: BUFFERS}
+KINDS = {name: style for name, style in OF_ROW.items() if name != GRAD_BUFFER} | {
+    FOR_A_MOMENT: Style(GREY, "--")
+}
 LINES = dict(zip(ARRANGEMENTS, (Style(INK), Style(BLUE), Style(ORANGE), Style(GREEN)), strict=True))
 WORKERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 

@@ -21,7 +21,7 @@ from ..stage import Stage
 
 CONTROLS = (
     Number("workers", "工作进程", 4, range(1, 1025), "个", "一次更新分给几个进程"),
-    Number("compute_ms", "一个进程要算", 1000, log_stops(10, 10**7), "毫秒", "独自算完一次更新的时间"),
+    Number("compute_ms", "独自要算", 1000, log_stops(10, 10**7), "毫秒", "独自算完一次更新的时间"),
     Number("parameters", "参数量 N", 1_000_000, log_stops(10**4, 10**12), "个", "梯度每个 2 字节"),
     Number("speed", "链路速率", 100 * MB, log_stops(10**6, 10**12), "字节/秒", "实际速率，不是标称"),
     Number("latency_ms", "每次延迟", 0, even_stops(0, 5, 0.05), "毫秒", "每条消息的延迟", fraction=True),

@@ -12,7 +12,7 @@ from .. import Choice, Number, Table, powers_of_two
 from ..charts import LedgerBars, legend
 from ..explorer import OURS, Explorer
 from ..guesses import plain
-from ..palette import BUFFERS, OF_ROW
+from ..palette import OF_ROW, ORANGE, Style
 from ..stage import Stage
 
 # The count assumes a feed-forward width of 4h.
@@ -35,7 +35,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "三者都用": {"sequence_parallel": True, "recompute": "selective"},
     "全部重算": {"recompute": "full"},
 }
-KINDS = {ACTIVATIONS: OF_ROW[ACTIVATIONS], ATTENTION_SCORES: BUFFERS}
+KINDS = {ACTIVATIONS: OF_ROW[ACTIVATIONS], ATTENTION_SCORES: Style(ORANGE, "//")}
 NAMES = {ACTIVATIONS: "随序列长度线性增长的部分", ATTENTION_SCORES: "注意力分数（随平方增长）"}
 
 
