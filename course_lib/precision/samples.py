@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
@@ -20,7 +21,7 @@ def synthetic_grads(*, typical: object, spread: object = 4, count: int = 2000) -
     >>> grads.size, int((grads < 1e-6).sum()), int(((grads > 1e-6 / 16) & (grads < 16e-6)).sum())
     (2000, 1000, 1366)
     """
-    centre = float(exact("typical", typical, minimum=10**-30, maximum=10**30))
+    centre = float(exact("typical", typical, minimum=Fraction(1, 10**30), maximum=10**30))
     width = float(exact("spread", spread, minimum=0, maximum=32))
     number = whole("count", count, minimum=1, maximum=100_000)
     places = (NormalDist().inv_cdf((2 * index + 1) / (2 * number)) for index in range(number))
