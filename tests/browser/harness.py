@@ -151,7 +151,7 @@ class NotebookPage:
         self.page.wait_for_function(_IDLE, timeout=ANSWER)
 
     def answers_to(self, explorer: Any, handle: Any, key: str) -> bool:
-        """Press a key on a slider; True when both the picture and the words change."""
+        """Press a key on a slider; True when picture and words change, or the explorer says why not."""
         from playwright.sync_api import TimeoutError as TooLate
 
         before = explorer.evaluate(

@@ -48,14 +48,16 @@ def test_every_explorer_is_live(opened):
 
 
 def test_every_slider_answers_to_the_keyboard(opened):
-    """A step away from the book's case moves picture and words, the button goes back to it."""
+    """A key away from the book's case moves picture and words, the button goes back to it."""
     for explorer in opened.explorers():
         opened.back_to_book(explorer)
         book = opened.words_of(explorer)
         for handle in explorer.query_selector_all(".noUi-handle"):
             name = handle.evaluate("handle => handle.closest('.widget-inline-hbox')?.textContent")
-            at_end = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
-            assert opened.answers_to(explorer, handle, "ArrowLeft" if at_end else "ArrowRight"), name
+            # One step may change nothing that is said (a clip above every gradient): then go to an end.
+            assert any(opened.answers_to(explorer, handle, key) for key in ("ArrowRight", "Home", "End")), (
+                name
+            )
             opened.back_to_book(explorer)
             assert opened.words_of(explorer) == book, name
 
