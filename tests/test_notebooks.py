@@ -52,7 +52,6 @@ each_notebook = pytest.mark.parametrize("path", stored(), ids=lambda path: path.
 told_claims = [claim for claim in CLAIMS if notebook_of(claim.section)]
 
 
-@pytest.mark.xfail(strict=True, reason="the notebooks are still to come")
 def test_all_sections_present():
     assert [section_of(path) for path in stored()] == list(TITLES)
 
