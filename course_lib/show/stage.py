@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 
 from .fonts import use_course_font
 from .palette import INK, QUIET
+from .rulers import Ruler, can_stand_in
 
 # Handlers run in a thread of their own beside the cells (JupyterLab 4.4+, ipykernel 7+), and matplotlib's
 # font and mathtext code is not thread-safe: every stage builds and draws under this one lock.
@@ -83,9 +84,14 @@ class Stage:
             self.moves(*axes.spines.values())  # else a bar would cover the axis line
         self.canvas.draw()
         self.figure.set_layout_engine("none")
-        self._moving = list(self._animated())
-        self._scales = [artist for artist in self._moving if isinstance(artist, Axis)]
-        self._marks = [artist for artist in self._moving if not isinstance(artist, Axis)]
+        for artist in list(self._animated()):
+            if isinstance(artist, Axis) and can_stand_in(artist):
+                Ruler(artist)
+        self._moving = [
+            artist for artist in self._animated() if artist.get_visible() or not isinstance(artist, Axis)
+        ]
+        self._scales = [artist for artist in self._moving if isinstance(artist, (Axis, Ruler))]
+        self._marks = [artist for artist in self._moving if artist not in self._scales]
         self.canvas.draw()
         self._fixed = self.canvas.copy_from_bbox(self.figure.bbox)
         self._scaled: list[tuple] = []
@@ -103,11 +109,11 @@ class Stage:
         Ticks and their words are the slowest part and seldom change: they lie at the very back and are kept.
         """
         renderer = self.canvas.get_renderer()
-        scaled = [_scale_state(axis) for axis in self._scales]
+        scaled = [_scale_state(scale) for scale in self._scales]
         if scaled != self._scaled:
             self.canvas.restore_region(self._fixed)
-            for axis in self._scales:
-                axis.draw(renderer)
+            for scale in self._scales:
+                scale.draw(renderer)
             self._backdrop, self._scaled = self.canvas.copy_from_bbox(self.figure.bbox), scaled
         else:
             self.canvas.restore_region(self._backdrop)
@@ -137,8 +143,9 @@ class Stage:
         return self.png()
 
 
-def _scale_state(axis) -> tuple:
+def _scale_state(scale: Axis | Ruler) -> tuple:
     """What an axis shows: limits, scale, fixed ticks and their words, its label."""
+    axis = scale.axis if isinstance(scale, Ruler) else scale
     places = getattr(axis.get_major_locator(), "locs", ())
     words = getattr(axis.get_major_formatter(), "seq", ())
     return (*axis.get_view_interval(), axis.get_scale(), tuple(places), tuple(words), axis.get_label_text())
