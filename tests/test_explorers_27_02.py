@@ -51,7 +51,7 @@ def test_peak_of_the_lifetime_picture(life, knobs, peak):
 
 
 def test_cursor_in_the_stop_finds_nothing_but_the_file(life):
-    life.set(cursor=0.65)
+    life.set(**life.presets["停在两次运行之间"])
     assert "游标停在停止：内存里有 0 字节" in life.text
     assert [(item.name, item.total_bytes) for item in life.result[1]] == [("恢复检查点文件", 14_000_000)]
 

@@ -54,7 +54,7 @@ PRESETS = {
     "每层只留 4 个数组": {"kept": 4},
     "主副本和矩分给 4 个进程": {"sharding": "zero1"},
     "重算加分片": {"kept": 4, "sharding": "zero1"},
-    "停在两次运行之间": {"cursor": Fraction(18, 25)},
+    "停在两次运行之间": {"cursor": Fraction(13, 20)},
     "GPT-2 124M，24 GB": {"model": "gpt2-124m", "layers": 12, "capacity": 24 * GB},
     "Llama 3 8B，80 GB": {"model": "llama3-8b", "layers": 32, "sharding": "zero3-64", "capacity": 80 * GB},
     "128 层 × 512 个微批次": _MODEL_1T | {"sharding": "zero3-64"},
