@@ -122,10 +122,6 @@ class Ledger:
         """Sum over all rows, in bytes."""
         return sum(row.total_bytes for row in self.rows)
 
-    def bytes_of(self, lifetime: Lifetime) -> int:
-        """Sum over the rows of one lifetime class, in bytes."""
-        return sum(row.total_bytes for row in self.rows if row.lifetime is lifetime)
-
     def with_row(self, row: Row) -> Ledger:
         """Return a ledger that also counts ``row`` and no longer lists it as omitted."""
         return Ledger((*self.rows, row), self.omits)
@@ -193,7 +189,8 @@ def model_state(
 class Recipe:
     """One published bookkeeping of Adam: bytes per parameter of each item, and where it is printed.
 
-    ``not_counted`` names model states that exist in training but are missing from that bookkeeping.
+    ``not_counted`` names model states that the bookkeeping leaves out although training has them; a state
+    that this way of training does without, such as a master copy, is not named.
     """
 
     title: str
@@ -226,7 +223,7 @@ class Recipe:
 RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType(
     {
         "chapter": Recipe("本章的混合精度 Adam", "例 27.1；ZeRO（2020）第 3 节", 2, 2, 0, 4, (4, 4)),
-        "fp32": Recipe("全程 FP32 的 Adam", "同为 16 字节，但没有主副本", 4, 4, 0, 0, (4, 4)),
+        "fp32": Recipe("全程 FP32 的 Adam", "按全部 4 字节推得，没有主权重副本", 4, 4, 0, 0, (4, 4)),
         "megatron": Recipe("梯度以 4 字节保存", "Megatron-LM；llm-analysis", 2, 4, 0, 4, (4, 4)),
         "playbook": Recipe("另加 FP32 梯度累积缓冲", "Ultra-Scale Playbook", 2, 2, 4, 4, (4, 4)),
         "no-master": Recipe("不设主副本", "一些课程笔记", 2, 2, 0, 0, (4, 4)),

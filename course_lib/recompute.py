@@ -1,6 +1,6 @@
 """Section 27.6: keep fewer activations and rebuild the missing ones in the backward pass (激活检查点).
 
-``keep_arrays`` gives the smaller saved share; ``rebuild`` and ``input_only`` also say what that costs: extra
+``keep_arrays`` gives the smaller saved share; ``rebuild`` also says what that costs: extra
 forward work, and room for the layer that is being rebuilt. ``tradeoff`` answers exercise 6. Nothing here
 touches the model state, and nothing here is about recovery (恢复检查点).
 """
@@ -45,7 +45,7 @@ def keep_arrays(acts: SavedActivations, *, arrays_per_layer: int) -> SavedActiva
 class Rebuild:
     """Activations before and after, and what rebuilding the difference costs.
 
-    ``extra_forward`` is a share of one forward pass over all layers. Made by ``rebuild`` and ``input_only``.
+    ``extra_forward`` is a share of one forward pass over all layers. Made by ``rebuild``.
     """
 
     before: SavedActivations
@@ -74,7 +74,7 @@ class Rebuild:
         return tuple(1 + index * total // kept for index in range(kept))
 
     @property
-    def saved_bytes(self) -> int:
+    def freed_bytes(self) -> int:
         """Bytes no longer kept between forward and backward."""
         return self.before.total_bytes - self.after.total_bytes
 
@@ -119,20 +119,12 @@ def rebuild(acts: SavedActivations, *, arrays_per_layer: int) -> Rebuild:
     >>> acts = SavedActivations(sequences=2, positions=128, width=64,
     ...                         layers=4, arrays_per_layer=10, bytes_per_value=2)
     >>> plan = rebuild(acts, arrays_per_layer=4)
-    >>> plan.saved_bytes, plan.transient_bytes, plan.peak_bytes, plan.extra_forward
+    >>> plan.freed_bytes, plan.transient_bytes, plan.peak_bytes, plan.extra_forward
     (786432, 196608, 720896, Fraction(3, 5))
     """
     after = keep_arrays(acts, arrays_per_layer=arrays_per_layer)
     missing = acts.arrays_per_layer - after.arrays_per_layer
     return Rebuild(acts, after, Fraction(missing, acts.arrays_per_layer))
-
-
-def input_only(acts: SavedActivations) -> Rebuild:
-    """Keep only each layer's input (full recompute): the whole forward pass is done a second time.
-
-    Source: Korthikanti et al. 2022, section 5; about a third more arithmetic.
-    """
-    return Rebuild(acts, keep_arrays(acts, arrays_per_layer=1), Fraction(1))
 
 
 def selective_extra_flops(*, positions: int, width: int) -> Fraction:
@@ -156,8 +148,8 @@ class Tradeoff:
 
     before: Ledger
     after: Ledger
-    needs_before: int
-    needs_after: int
+    need_bytes_before: int
+    need_bytes_after: int
     capacity_bytes: int
     seconds_before: Fraction
     seconds_after: Fraction
@@ -165,12 +157,12 @@ class Tradeoff:
     @property
     def fits_before(self) -> bool:
         """Whether it fits with everything saved."""
-        return self.needs_before <= self.capacity_bytes
+        return self.need_bytes_before <= self.capacity_bytes
 
     @property
     def fits_after(self) -> bool:
         """Whether it fits with recompute, the room for rebuilding included."""
-        return self.needs_after <= self.capacity_bytes
+        return self.need_bytes_after <= self.capacity_bytes
 
     @property
     def makes_it_fit(self) -> bool:
@@ -180,7 +172,7 @@ class Tradeoff:
     @property
     def decisive_capacities(self) -> range:
         """All capacities in bytes at which recompute makes the difference; empty where it saves nothing."""
-        return range(self.needs_after, self.needs_before)
+        return range(self.need_bytes_after, self.need_bytes_before)
 
 
 def tradeoff(

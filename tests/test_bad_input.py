@@ -89,7 +89,6 @@ SPECIMENS = {
     "units.format_bytes": (units.format_bytes, {"n_bytes": 5}),
     "ledger.Row": (ledger.Row, NAMED_ROW),
     "ledger.Ledger": (ledger.Ledger, {"rows": STATE.rows, "omits": ("激活",)}),
-    "ledger.Ledger.bytes_of": (STATE.bytes_of, {"lifetime": ledger.Lifetime.ACROSS_UPDATES}),
     "ledger.Ledger.with_row": (STATE.with_row, {"row": ledger.Row("新的一行", *ROW[1:])}),
     "ledger.Ledger.with_headroom": (STATE.with_headroom, {"percent": 25}),
     "ledger.Ledger.bytes_per_parameter": (STATE.bytes_per_parameter, {"parameters": 1000}),
@@ -137,7 +136,6 @@ SPECIMENS = {
     "lifetimes.Timeline.curve": (TIMELINE.curve, {"by": "name", "place": "memory"}),
     "lifetimes.Timeline.alive": (TIMELINE.alive, {"at": 1}),
     "lifetimes.Timeline.alive_indices": (TIMELINE.alive_indices, {"at": 1}),
-    "lifetimes.Timeline.phase_at": (TIMELINE.phase_at, {"at": 1}),
     "lifetimes.Phases.at": (PHASES.at, {"time": 1}),
     "lifetimes.Phases.of": (PHASES.of, {"kind": lifetimes.PhaseKind.FORWARD}),
     "precision.Format": (precision.Format, {"name": "FP16", "exponent_bits": 5, "fraction_bits": 10}),
@@ -264,13 +262,13 @@ SPECIMENS = {
     "sharding.offload": (sharding.offload, {"state": STATE, "names": {ledger.MASTER}}),
     "sharding.resident": (sharding.resident, {"state": STATE, "workers": 4, **SHARDED, "worker": 1}),
     "sharding.scatter": (sharding.scatter, {"label": "甲", "values": (1, 2, 3), "workers": 2}),
+    "sharding.whole_ledger": (sharding.whole_ledger, {"state": STATE}),
     "sharding.step_transfers": (
         sharding.step_transfers, {"state": STATE, "workers": 4, **SHARDED, "microbatches": 2},
     ),
     "sharding.step_volume": (sharding.step_volume, {"parameters": 10, **SHARDED, "microbatches": 2}),
     "recompute.keep_arrays": (recompute.keep_arrays, {"acts": ACTS, "arrays_per_layer": 4}),
     "recompute.rebuild": (recompute.rebuild, {"acts": ACTS, "arrays_per_layer": 4}),
-    "recompute.input_only": (recompute.input_only, {"acts": ACTS}),
     "recompute.selective_extra_flops": (recompute.selective_extra_flops, {"positions": 8, "width": 4}),
     "recompute.tradeoff": (
         recompute.tradeoff,
@@ -299,7 +297,7 @@ RESULTS = {
     "precision.Census",
     "precision.Copies", "accumulation.Outcome", "parallel.DataParallelStep", "parallel.Partial",
     "parallel.Schedule", "collectives.Share", "sharding.StepTransfer", "recompute.Rebuild",
-    "recompute.Tradeoff", "plan.Choice", "plan.Plan",
+    "recompute.Tradeoff", "plan.KnobEffect", "plan.Plan",
 }  # fmt: skip
 
 

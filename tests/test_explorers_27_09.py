@@ -74,7 +74,7 @@ def test_exercise_5_claims_only_what_is_shown(changes, evidence):
 
 def test_exercise_6_numbers_of_the_companion():
     answer, before, after = fits_or_fast().result
-    assert (answer.needs_before, answer.needs_after) == (26_485_760, 22_553_600)
+    assert (answer.need_bytes_before, answer.need_bytes_after) == (26_485_760, 22_553_600)
     assert (answer.fits_before, answer.fits_after) == (False, True)
     assert (float(before), float(after)) == (0.25, 0.31)
 

@@ -101,7 +101,7 @@ def test_phases_with_a_save_a_stop_and_a_resume():
         ("更新", 36, 37, 2, None),
     ]
     assert len(STOPPED.phases) == 13
-    assert STOPPED.phase_at(at=18.5).label == "停止"
+    assert STOPPED.phases.at(18.5).label == "停止"
 
 
 def test_while_stopped_only_the_file_exists():
@@ -343,7 +343,7 @@ def test_bad_timelines(change):
         ({"stop": True}, "stop"),
         ({"stop": 1}, "stop"),
         ({"per_array": None}, "per_array"),
-        ({"acts": chapter_acts(10**6), "per_array": True}, "放不下"),
+        ({"acts": chapter_acts(10**6), "per_array": True}, "规模"),
         ({"acts": chapter_acts(layers=10**29)}, "层"),
         ({"acts": 40}, "acts"),
         ({"state": 16_000_000}, "state"),

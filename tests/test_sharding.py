@@ -201,7 +201,7 @@ def test_foreign_shards_are_refused():
         (lambda: scatter("梯度", [float("nan")], workers=1), "values"),
         (lambda: gather([]), "shards|不属于"),
         (lambda: gather([1]), "shards"),
-        (lambda: offload(STATE, names={MOMENTS, "x"}), "sharded"),
+        (lambda: offload(STATE, names={MOMENTS, "x"}), "names"),
     ],
 )
 def test_bad_input(call, says):

@@ -104,7 +104,7 @@ def schedule(*, layers: int, microbatches: int, updates: int, save_after: int | 
     m, u = whole("microbatches", microbatches, minimum=1), whole("updates", updates, minimum=1)
     if depth * m * u > LARGEST_OBJECTS:
         raise CourseError(
-            f"{depth} 层 × {m} 个微批次 × {u} 次更新，数组放不下",
+            f"{depth} 层 × {m} 个微批次 × {u} 次更新，超出本课程能算的规模",
             remedy=f"请让三者之积不超过 {LARGEST_OBJECTS:,}",
         )
     saved = None if save_after is None else whole("save_after", save_after, minimum=1, maximum=u)

@@ -182,10 +182,6 @@ class Timeline:
             sums[key] = count + int(objects[index]), total + int(sizes[index])
         return tuple(Alive(*key, *amounts) for key, amounts in sums.items())
 
-    def phase_at(self, *, at: object) -> Phase | None:
-        """Return the phase that is running at the moment ``at``; None where no schedule was handed in."""
-        return None if self.phases is None else self.phases.at(self._moment(at))
-
     def _moment(self, at: object) -> float:
         moment = exact("at", at)
         if not self.start <= moment < self.end:
@@ -204,7 +200,7 @@ def _curve(timeline: Timeline, *, by: str, place: str) -> Curve:
     times, first, last = moments(timeline.starts, timeline.ends)
     if len(names) * times.size > LARGEST_GRID:
         raise CourseError(
-            f"曲线要 {len(names)} 组 × {times.size} 个时刻，数组放不下",
+            f"曲线要 {len(names)} 组 × {times.size} 个时刻，超出本课程能算的规模",
             remedy='请用 by="lifetime" 或 by="name"，或缩小日程',
         )
     cells = np.zeros(len(names) * times.size, dtype=np.int64)

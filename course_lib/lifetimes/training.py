@@ -91,7 +91,7 @@ def _check_parts(state: object, acts: object, per_array: bool) -> None:
 def _check_size(rows: int, repeats: int) -> None:
     if rows * repeats > LARGEST_OBJECTS or rows > LARGEST_LANES:
         raise CourseError(
-            f"要画 {rows} 条、每条 {repeats} 个对象，数组放不下",
+            f"要画 {rows} 条、每条 {repeats} 个对象，超出本课程能算的规模",
             remedy=f"请让对象不超过 {LARGEST_OBJECTS:,} 个，条数不超过 {LARGEST_LANES:,}",
         )
 

@@ -72,11 +72,6 @@ class Schedule:
         return same and np.array_equal(self.end, other.end)
 
     @property
-    def stage_of_part(self) -> Ints:
-        """The stage that owns each part, shape (parts,)."""
-        return np.arange(len(self.start), dtype=np.int64) % self.stages
-
-    @property
     def chunks(self) -> int:
         """Parts owned by each stage."""
         return len(self.start) // self.stages

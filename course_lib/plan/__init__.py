@@ -8,15 +8,14 @@ on named rows: nothing was run, and ``omits`` says what is missing.
 knob in words.
 """
 
-from .choices import Choice, choices
-from .ledgers import DENOMINATORS, ZERO_STAGES, Job, Plan, plan
+from .choices import KnobEffect, choices
+from .ledgers import DENOMINATORS, Job, Plan, plan
 from .search import fitting, make_it_fit, undominated
 
 __all__ = [
     "DENOMINATORS",
-    "ZERO_STAGES",
-    "Choice",
     "Job",
+    "KnobEffect",
     "Plan",
     "choices",
     "fitting",

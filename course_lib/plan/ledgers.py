@@ -13,10 +13,8 @@ from ..arguments import choice, exact, instance, whole
 from ..errors import CourseError
 from ..ledger import Ledger
 from ..recompute import Rebuild, rebuild
-from ..sharding import ZERO_1, ZERO_2, ZERO_3, StepTransfer, gathered, resident, step_transfers
-from ..sharding.resident import whole_ledger
+from ..sharding import STAGES, StepTransfer, gathered, resident, step_transfers, whole_ledger
 
-ZERO_STAGES: Final = (frozenset[str](), ZERO_1, ZERO_2, ZERO_3)
 DENOMINATORS: Final = MappingProxyType({"events": "有效事件数", "microbatches": "微批次数"})
 JOB_REMEDY: Final = "请用 Job(...) 写明要训练什么"
 _ACTS_REMEDY: Final = "请用 SavedActivations(...) 写明每层的全部数组"
@@ -44,18 +42,20 @@ class Job:
 
     def __post_init__(self) -> None:
         whole_ledger(self.state)
-        positions = instance("acts", self.acts, SavedActivations, _ACTS_REMEDY).positions
+        acts = instance("acts", self.acts, SavedActivations, _ACTS_REMEDY)
+        if not acts.arrays_per_layer:
+            raise CourseError("acts 每层没有保存任何数组", got=acts, remedy=_ACTS_REMEDY)
         choice("denominator", self.denominator, DENOMINATORS)
         for name in ("capacity_bytes", "tokens_per_update"):
             object.__setattr__(self, name, whole(name, getattr(self, name), minimum=1))
         object.__setattr__(self, "percent", exact("percent", self.percent, minimum=0, maximum=1000))
         if self.largest_layer is not None:
             object.__setattr__(self, "largest_layer", whole("largest_layer", self.largest_layer, minimum=1))
-        if self.tokens_per_update % positions:
+        if self.tokens_per_update % acts.positions:
             raise CourseError(
                 "tokens_per_update 不是整数个序列",
                 got=self.tokens_per_update,
-                remedy=f"请给 {positions} 的倍数",
+                remedy=f"请给 {acts.positions} 的倍数",
             )
 
     @property
@@ -137,7 +137,7 @@ def plan(
     instance("job", job, Job, JOB_REMEDY)
     way = Arrangement(workers=workers, microbatch=microbatch, accumulation=accumulation)
     stage = whole("zero", zero, maximum=3)
-    sharded = ZERO_STAGES[stage] if way.workers > 1 else ZERO_STAGES[0]
+    sharded = tuple(STAGES.values())[stage if way.workers > 1 else 0]
     kept = job.acts.arrays_per_layer if arrays_per_layer is None else arrays_per_layer
     work = rebuild(replace(job.acts, sequences=way.microbatch), arrays_per_layer=kept)
     transfers = step_transfers(job.state, workers=way.workers, sharded=sharded, microbatches=way.accumulation)

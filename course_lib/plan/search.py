@@ -10,7 +10,8 @@ from typing import Final
 from ..accumulation import arrangements
 from ..arguments import instance, sequence, whole
 from ..errors import CourseError
-from .ledgers import JOB_REMEDY, ZERO_STAGES, Job, Plan, plan
+from ..sharding import STAGES
+from .ledgers import JOB_REMEDY, Job, Plan, plan
 
 LARGEST_SEARCH: Final = 5_000
 
@@ -22,9 +23,9 @@ def fitting(job: Job, *, workers: int) -> tuple[Plan, ...]:
     ways = [way for way in arrangements(sequences_per_update=sequences) if way.workers == n_workers]
     if not ways:
         raise CourseError(
-            f"一次更新的 {sequences} 个序列不能平均分给 workers", got=n_workers, remedy="请给它的因数"
+            f"workers 不能平分一次更新的 {sequences} 个序列", got=n_workers, remedy=f"请给 {sequences} 的约数"
         )
-    stages = range(len(ZERO_STAGES) if n_workers > 1 else 1)
+    stages = range(len(STAGES) if n_workers > 1 else 1)
     if len(ways) * len(stages) * job.acts.arrays_per_layer > LARGEST_SEARCH:
         raise CourseError("要试的安排太多", remedy=f"请减少每层数组或序列，使安排不超过 {LARGEST_SEARCH} 种")
     tried = (

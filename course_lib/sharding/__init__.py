@@ -8,6 +8,7 @@ from .pieces import Shard, gather, scatter
 from .resident import (
     GATHERED_WEIGHTS,
     MODEL_STATES,
+    STAGES,
     UNSCATTERED_GRADS,
     ZERO_1,
     ZERO_2,
@@ -17,12 +18,14 @@ from .resident import (
     ideal_bytes,
     offload,
     resident,
+    whole_ledger,
 )
 from .transfers import StepTransfer, step_transfers, step_volume
 
 __all__ = [
     "GATHERED_WEIGHTS",
     "MODEL_STATES",
+    "STAGES",
     "UNSCATTERED_GRADS",
     "ZERO_1",
     "ZERO_2",
@@ -38,4 +41,5 @@ __all__ = [
     "scatter",
     "step_transfers",
     "step_volume",
+    "whole_ledger",
 ]

@@ -7,8 +7,10 @@ parameters, W workers, L parameters of the largest layer. Source: Rajbhandari et
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Final
 
 from ..arguments import choice, instance, sequence, whole
@@ -20,6 +22,9 @@ MODEL_STATES: Final = (WEIGHTS, GRADS, GRAD_BUFFER, MASTER, MOMENTS)
 ZERO_1: Final = frozenset({MASTER, MOMENTS})
 ZERO_2: Final = ZERO_1 | {GRADS, GRAD_BUFFER}
 ZERO_3: Final = ZERO_2 | {WEIGHTS}
+STAGES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {"不分片": frozenset(), "ZeRO 1": ZERO_1, "ZeRO 2": ZERO_2, "ZeRO 3": ZERO_3}
+)
 
 GATHERED_WEIGHTS: Final = "临时收集的权重"
 UNSCATTERED_GRADS: Final = "分片前的整层梯度"
@@ -34,9 +39,9 @@ def check_share(count: int, total: int, worker: int, workers: int) -> None:
         raise CourseError(f"第 {worker} 号进程的份额不对", got=count, remedy=f"{total} 个值里它应有 {due} 个")
 
 
-def check_sharded(sharded: object) -> frozenset[str]:
-    """Return the set of model states to shard; refuse anything that is not one, activations above all."""
-    return frozenset(choice("sharded", name, MODEL_STATES) for name in sequence("sharded", sharded))
+def check_states(argument: str, names: object) -> frozenset[str]:
+    """Return a set of model states; refuse anything that is not one, activations above all."""
+    return frozenset(choice(argument, name, MODEL_STATES) for name in sequence(argument, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ def resident(state: Ledger, *, workers: int, sharded: object, worker: int = 0) -
     >>> [resident(state, workers=4, sharded=zero).total_bytes for zero in (ZERO_1, ZERO_2, ZERO_3)]
     [7000000, 5500000, 4000000]
     """
-    names, n_workers = check_sharded(sharded), whole("workers", workers, minimum=1)
+    names, n_workers = check_states("sharded", sharded), whole("workers", workers, minimum=1)
     index = whole("worker", worker, maximum=n_workers - 1)
     whole_ledger(state)
     if n_workers == 1:
@@ -129,7 +134,7 @@ def gathered(state: Ledger, *, sharded: object, largest_layer: int) -> Ledger:
     if size > parameters:
         raise CourseError("largest_layer 大于整个模型", got=size, remedy=f"请给至多 {parameters} 的整数")
     why = "分片不够算一层，用时收齐，用完即丢"
-    names = _fetched(check_sharded(sharded))
+    names = _fetched(check_states("sharded", sharded))
     width = state[WEIGHTS].bytes_each if names else ()
     return Ledger(tuple(Row(name, size, width, why, Lifetime.WITHIN_STEP) for name in names))
 
@@ -145,7 +150,7 @@ def offload(state: Ledger, *, names: object) -> Ledger:
     >>> offload(model_state(10), names=ZERO_1).omits[:2]
     ('主权重副本（移到主机内存）', '一阶矩与二阶矩（移到主机内存）')
     """
-    moved = check_sharded(names)
+    moved = check_states("names", names)
     rows = instance("state", state, Ledger, _STATE_REMEDY).rows
     host = tuple(f"{row.name}（移到主机内存）" for row in rows if row.name in moved)
     return Ledger(tuple(row for row in rows if row.name not in moved), host + state.omits)

@@ -9,7 +9,7 @@ from ..arguments import whole
 from ..collectives import PASSES, Ring
 from ..errors import CourseError
 from ..ledger import GRADS, WEIGHTS, Ledger, Row
-from .resident import check_sharded, whole_ledger
+from .resident import check_states, whole_ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def step_transfers(
     """
     names = [row.name for row in whole_ledger(state)]
     n_workers, n_micro = whole("workers", workers, minimum=1), whole("microbatches", microbatches, minimum=1)
-    planned = tuple(_collectives(check_sharded(sharded), n_micro)) if n_workers > 1 else ()
+    planned = tuple(_collectives(check_states("sharded", sharded), n_micro)) if n_workers > 1 else ()
     for _, what, _, _ in planned:
         if what not in names:
             raise CourseError(
@@ -84,5 +84,5 @@ def step_volume(parameters: int, *, sharded: object = frozenset(), microbatches:
     (2000000, 3000000)
     """
     count = whole("parameters", parameters, minimum=1)
-    planned = _collectives(check_sharded(sharded), whole("microbatches", microbatches, minimum=1))
+    planned = _collectives(check_states("sharded", sharded), whole("microbatches", microbatches, minimum=1))
     return count * sum(PASSES[kind] * times for kind, _, times, _ in planned)

@@ -9,7 +9,7 @@ from matplotlib.ticker import PercentFormatter
 
 from ...plan import Plan
 from ...recompute import REBUILT
-from ...sharding import GATHERED_WEIGHTS, UNSCATTERED_GRADS
+from ...sharding import GATHERED_WEIGHTS, STAGES, UNSCATTERED_GRADS
 from ..palette import BEYOND, GREY, INK, OF_ROW, RED, Style
 from .axes import axis_in_bytes
 from .charts import LedgerBars
@@ -101,4 +101,4 @@ def _stage_names(plans: Sequence[Plan], apart: float) -> Iterator[tuple[float, f
     for stage, need in sorted(first.items(), key=lambda item: item[1]):
         if need - last >= apart:
             last = need
-            yield need, 0.97, f"ZeRO {stage}" if stage else "不分片", INK
+            yield need, 0.97, tuple(STAGES)[stage], INK

@@ -188,10 +188,10 @@ def _sentence(inputs: Any, result: tuple[Peak, tuple[Alive, ...]]) -> str:
     tick = scale.tick(inputs.cursor)
     over = peak.total_bytes - inputs.capacity
     verdict = f"超出容量 {over:,} 字节" if over > 0 else f"离容量还有 {-over:,} 字节"
-    again = f"重算少存 {plan.saved_bytes:,} 字节的激活，每步多做 {float(plan.extra_forward):.0%} 的前向。"
+    again = f"重算少存 {plan.freed_bytes:,} 字节的激活，每步多做 {float(plan.extra_forward):.0%} 的前向。"
     return (
         f"峰值 {format_bytes(peak.total_bytes)}，最早在{_when(peak)}，{verdict}。"
-        f"{again if plan.saved_bytes else ''}"
+        f"{again if plan.freed_bytes else ''}"
         f"游标停在{phase_words(scale.phases.at(tick), tick)}：内存里有 {_in_memory(alive):,} 字节。"
     )
 

@@ -7,14 +7,7 @@ from typing import Any
 
 from ...activations import SavedActivations
 from ...ledger import ACTIVATIONS, GRAD_BUFFER, Ledger, model_state
-from ...sharding import (
-    ZERO_1,
-    ZERO_2,
-    ZERO_3,
-    gathered,
-    ideal_bytes,
-    resident,
-)
+from ...sharding import STAGES, gathered, ideal_bytes, resident
 from ...units import GB, MB
 from .. import Number, Table, log_stops, powers_of_two
 from ..charts import Curves, Labels, LedgerBars, Rules, axis_in_bytes, legend, round_up, short_bytes
@@ -43,12 +36,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "capacity": 80 * GB,
     },
 }  # fmt: skip
-ARRANGEMENTS = {"都不分片": frozenset(), "ZeRO 1": ZERO_1, "ZeRO 2": ZERO_2, "ZeRO 3": ZERO_3}
 FOR_A_MOMENT = "临时整层"
 KINDS = {name: style for name, style in OF_ROW.items() if name != GRAD_BUFFER} | {
     FOR_A_MOMENT: Style(GREY, "--")
 }
-LINES = dict(zip(ARRANGEMENTS, (Style(INK), Style(BLUE), Style(ORANGE), Style(GREEN)), strict=True))
+LINES = dict(zip(STAGES, (Style(INK), Style(BLUE), Style(ORANGE), Style(GREEN)), strict=True))
 WORKERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 
 
@@ -67,7 +59,7 @@ def _compute(inputs: Any) -> tuple[Ledger, ...]:
         resident(state, workers=inputs.workers, sharded=sharded)
         + acts.ledger()
         + gathered(state, sharded=sharded if inputs.workers > 1 else (), largest_layer=layer)
-        for sharded in ARRANGEMENTS.values()
+        for sharded in STAGES.values()
     )
 
 
@@ -106,9 +98,9 @@ class _Falling:
         state = model_state(inputs.parameters)
         falling = {
             name: [float(ideal_bytes(state, workers=n, sharded=sharded) + acts) for n in WORKERS]
-            for name, sharded in ARRANGEMENTS.items()
+            for name, sharded in STAGES.items()
         }
-        top = round_up(falling["都不分片"][0]) * 1.1
+        top = round_up(falling["不分片"][0]) * 1.1
         self._axes.set_ylim(0, top)
         self._curves.show({name: (WORKERS, each) for name, each in falling.items()})
         self._words.show((WORKERS[-1] * 1.08, falling[name][-1], name, LINES[name].color) for name in LINES)
@@ -128,7 +120,7 @@ def _picture(stage: Stage) -> Callable[[Any, tuple[Ledger, ...]], None]:
     legend(stage, KINDS)
 
     def update(inputs: Any, ledgers: tuple[Ledger, ...]) -> None:
-        shown = zip(ARRANGEMENTS, map(_pieces, ledgers), strict=True)
+        shown = zip(STAGES, map(_pieces, ledgers), strict=True)
         bars.show(dict(shown), capacity=inputs.capacity)
         falling.show(inputs, ledgers[0][ACTIVATIONS].total_bytes)
 
@@ -137,7 +129,7 @@ def _picture(stage: Stage) -> Callable[[Any, tuple[Ledger, ...]], None]:
 
 def _table(inputs: Any, ledgers: tuple[Ledger, ...]) -> Table:
     rows = []
-    for (name, sharded), ledger in zip(ARRANGEMENTS.items(), ledgers, strict=True):
+    for (name, sharded), ledger in zip(STAGES.items(), ledgers, strict=True):
         lasting = resident(model_state(inputs.parameters), workers=inputs.workers, sharded=sharded)
         acts = lasting.total_bytes + ledger[ACTIVATIONS].total_bytes
         fits = "放得下" if ledger.total_bytes <= inputs.capacity else "放不下"
@@ -150,9 +142,7 @@ def _table(inputs: Any, ledgers: tuple[Ledger, ...]) -> Table:
 
 def _sentence(inputs: Any, ledgers: tuple[Ledger, ...]) -> str:
     fits = [
-        name
-        for name, ledger in zip(ARRANGEMENTS, ledgers, strict=True)
-        if ledger.total_bytes <= inputs.capacity
+        name for name, ledger in zip(STAGES, ledgers, strict=True) if ledger.total_bytes <= inputs.capacity
     ]
     rest = inputs.parameters % inputs.workers
     uneven = f"参数除不尽：前 {rest} 个进程各多一个。" if rest else ""

@@ -134,7 +134,7 @@ def _table(inputs: Any, pairs: Pairs) -> Table:
             plan.after.total_bytes,
             plan.transient_bytes,
             answer.after.total_bytes,
-            answer.needs_after,
+            answer.need_bytes_after,
             _percent(answer),
             FITS if answer.fits_after else TOO_BIG,
         )
@@ -160,7 +160,7 @@ def _verdict(plan: Rebuild, answer: Tradeoff) -> str:
     if answer.makes_it_fit:
         return "重算让它从放不下变成放得下，但每一步更慢了。"
     if not answer.fits_after:
-        return f"加余量后仍比设备多 {answer.needs_after - answer.capacity_bytes:,} 字节，放不下。"
+        return f"加余量后仍比设备多 {answer.need_bytes_after - answer.capacity_bytes:,} 字节，放不下。"
     if plan.extra_forward:
         return "不重算本来也放得下，这里的重算只换来更慢。"
     return "全部留下就放得下，不必重算。"

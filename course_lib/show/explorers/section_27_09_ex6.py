@@ -144,8 +144,13 @@ def _milliseconds(seconds: Fraction) -> str:
 def _table(inputs: Any, outcome: Outcome) -> Table:
     answer = outcome.answer
     rows = (
-        (BEFORE, answer.needs_before, "是" if answer.fits_before else "否", _milliseconds(outcome.before)),
-        (AFTER, answer.needs_after, "是" if answer.fits_after else "否", _milliseconds(outcome.after)),
+        (
+            BEFORE,
+            answer.need_bytes_before,
+            "是" if answer.fits_before else "否",
+            _milliseconds(outcome.before),
+        ),
+        (AFTER, answer.need_bytes_after, "是" if answer.fits_after else "否", _milliseconds(outcome.after)),
     )
     decisive = answer.decisive_capacities
     note = (
@@ -163,7 +168,7 @@ def _sentence(inputs: Any, outcome: Outcome) -> str:
         return f"不重算放不下，重算就放得下：训练变得可行。{slower}，没有变快。"
     if answer.fits_before:
         return f"本来就放得下，重算只是省内存：{slower}，没有变快。"
-    return f"重算之后仍缺 {answer.needs_after - inputs.capacity:,} 字节，放不下；谈不上每次迭代多快。"
+    return f"重算之后仍缺 {answer.need_bytes_after - inputs.capacity:,} 字节，放不下；谈不上每次迭代多快。"
 
 
 def fits_or_fast() -> Explorer:
