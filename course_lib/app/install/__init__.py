@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
         return hand_over(sys.executable, arguments or ["--help"])
     try:
         if os.pathsep in str(ROOT):
-            raise CourseError(f"课程文件夹的路径里不能有“{os.pathsep}”", remedy="请改名后再运行同一条命令")
+            raise CourseError(f"课程文件夹的路径里不能有「{os.pathsep}」", remedy="请改名后再运行同一条命令")
         ensure([READERS, TESTERS] if arguments[0] == "test" else [READERS])
     except CourseError as error:
         print(error, file=sys.stderr)
