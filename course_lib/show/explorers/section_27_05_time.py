@@ -1,4 +1,4 @@
-"""Section 27.5: compute, transfer and overlap in one step, and the workers at which transfer takes over."""
+"""Section 27.5: compute, transfer and overlap in one step."""
 
 from __future__ import annotations
 
