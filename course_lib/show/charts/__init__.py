@@ -6,8 +6,9 @@ All take axes and styles once, then ``show(...)`` the values of the moment, in a
 """
 
 from .axes import axis_in_bytes, even_ticks, legend, plain, round_up, short_bytes
+from .boxes import Boxes
 from .charts import Grid, Histogram, Lanes, LedgerBars, MemoryCurve, NumberLine, Scatter, Span
-from .marks import Areas, Boxes, Curves, Labels, Points, Rules
+from .marks import Areas, Curves, Labels, Points, Rules
 
 __all__ = [
     "Areas", "Boxes", "Curves", "Grid", "Histogram", "Labels", "Lanes", "LedgerBars", "MemoryCurve",

@@ -10,7 +10,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from ..palette import BEYOND, INK, PAPER, QUIET, RED, Style
 from .axes import axis_in_bytes, plain, round_up, short_bytes
-from .marks import Areas, Boxes, Kind, Labels, Points, Rules, Styles
+from .boxes import Boxes
+from .marks import Areas, Kind, Labels, Points, Rules, Styles
 
 _FEW_LABELS = 16  # axis names beyond this are thinned out
 _MANY_SPANS = 1500  # spans beyond this are painted as pixels, not as shapes

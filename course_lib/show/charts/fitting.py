@@ -12,8 +12,9 @@ from ...recompute import REBUILT
 from ...sharding import GATHERED_WEIGHTS, STAGES, UNSCATTERED_GRADS
 from ..palette import BEYOND, GREY, INK, OF_ROW, RED, Style
 from .axes import axis_in_bytes
+from .boxes import Boxes
 from .charts import LedgerBars
-from .marks import Boxes, Labels, Points, Rules
+from .marks import Labels, Points, Rules
 
 MARGIN, MOMENT = "余量", "临时的"
 ROWS: Final = OF_ROW | {MOMENT: Style(GREY, "++"), MARGIN: Style("#EFEFEF", "..")}

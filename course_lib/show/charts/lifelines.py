@@ -15,8 +15,9 @@ from ...ledger import ACTIVATIONS, Lifetime
 from ...lifetimes import PhaseKind, Timeline
 from ..palette import INK, OF_LIFETIME, ORANGE, PAPER, Style
 from .axes import short_bytes
+from .boxes import Boxes
 from .coverage import COLUMNS, Coverage
-from .marks import Boxes, Labels, Rules
+from .marks import Labels, Rules
 from .phaseband import PhaseBand
 from .timescale import TimeScale
 

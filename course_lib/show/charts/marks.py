@@ -31,20 +31,6 @@ def _filled(axes, styles: Styles, zorder: float, linewidth: float) -> dict[Kind,
     return made
 
 
-class Boxes:
-    """Rectangles of several kinds."""
-
-    def __init__(self, axes, styles: Styles, *, zorder: float = 2, linewidth: float = 0.8) -> None:
-        self._shapes = _filled(axes, styles, zorder, linewidth)
-
-    def show(self, boxes: Mapping[Kind, Sequence]) -> None:
-        """Show kind → rows of (x0, x1, y0, y1); kinds left out show nothing."""
-        for kind, shapes in self._shapes.items():
-            x0, x1, y0, y1 = np.asarray(boxes.get(kind, ()), float).reshape(-1, 4).T
-            corners = [np.stack(pair, axis=-1) for pair in ((x0, y0), (x1, y0), (x1, y1), (x0, y1))]
-            shapes.set_verts(list(np.stack(corners, axis=1)))
-
-
 class Areas:
     """Areas stacked on each other; each value holds from its x to the next."""
 

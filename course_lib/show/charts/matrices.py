@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ..palette import INK
 from .axes import plain
-from .marks import Boxes, Kind, Labels, Styles
+from .boxes import Boxes
+from .marks import Kind, Labels, Styles
 
 _SIGN = 1.5  # cells that a sign takes
 _NAME = 1.0  # cells above a matrix for its name

@@ -10,9 +10,10 @@ from ...ledger import Lifetime
 from ...lifetimes import Curve, PhaseKind, Timeline
 from ..palette import BEYOND, INK, OF_LIFETIME, PAPER, QUIET, RED, Style
 from .axes import axis_in_bytes, round_up, short_bytes
+from .boxes import Boxes
 from .coverage import COLUMNS, envelope
 from .lifelines import STOPPED
-from .marks import Areas, Boxes, Labels, Points, Rules
+from .marks import Areas, Labels, Points, Rules
 from .timescale import TimeScale
 
 _KINDS: Final = (Lifetime.ACROSS_UPDATES, Lifetime.WITHIN_STEP)

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...lifetimes import Phase, PhaseKind, Phases
 from ..palette import PAPER, QUIET, Style
-from .marks import Boxes, Labels, Rules
+from .boxes import Boxes
+from .marks import Labels, Rules
 from .timescale import PASSES, TimeScale
 
 _TOP, _FLOOR = 20, 36

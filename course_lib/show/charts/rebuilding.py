@@ -13,7 +13,8 @@ from ...recompute import REBUILT
 from ..palette import ACTIVATIONS as SAVED
 from ..palette import BEYOND, BUFFERS, GREEN, INK, PAPER, QUIET, RED, WEIGHTS, Style
 from .axes import axis_in_bytes, even_ticks, round_up, short_bytes
-from .marks import Areas, Boxes, Curves, Labels, Points, Rules
+from .boxes import Boxes
+from .marks import Areas, Curves, Labels, Points, Rules
 
 STATE: Final = "模型状态（未按比例）"
 FITS, TOO_BIG = "放得下", "放不下"
