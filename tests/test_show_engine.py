@@ -3,6 +3,7 @@
 import gc
 import io
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -350,7 +351,18 @@ def test_ledger_table_says_the_same_in_both_forms():
 
 
 def test_a_table_is_escaped():
-    assert "<td>&lt;i&gt;</td>" in Table(("a",), (("<i>",),)).html()
+    assert ">&lt;i&gt;</td>" in Table(("a",), (("<i>",),)).html()
+
+
+def test_words_stand_left_and_numbers_right_without_any_style_sheet():
+    rows = (("甲", 5, "1.25", "1/40", "约 0.33"), ("一句放不进一行的说明", 70, "−0.5%", "", "无"))
+    html = Table(("名", "数", "小数", "分数", "约数"), rows, ("合计", 75, "", "", "")).html()
+    cells = re.findall(r'<t[dh][^>]* style="text-align:(left|right)(;white-space:nowrap)?">([^<]*)<', html)
+    sides = {text: side for side, _, text in cells if text}
+    assert [text for text, side in sides.items() if side == "left"] == [
+        "名", "甲", "一句放不进一行的说明", "无", "合计",
+    ]  # fmt: skip
+    assert [text for _, kept, text in cells if not kept] == ["一句放不进一行的说明"]
 
 
 def test_ledger_table_refuses_other_things():

@@ -6,12 +6,20 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.show import against_print, reveal
+from course_lib.show.guesses import plain
 
 
 def test_reveal_names_direction_and_share():
     assert repr(reveal(4, actual=Fraction(5, 2))) == "你猜 4，算得 2.5：多猜了 1.5，即 60.0%。"
     assert repr(reveal(Fraction(5, 2), actual=2.5)) == "你猜 2.5，正好。"
     assert repr(reveal(1, actual=0, unit="MB")) == "你猜 1 MB，算得 0 MB：多猜了 1 MB。"
+
+
+def test_small_numbers_are_written_out():
+    written = [plain(Fraction(1, 10**6)), plain(Fraction(1, 2**14)), plain(Fraction(12345, 10))]
+    assert written == ["0.000001", "0.00006103515625", "1,234.5"]
+    assert plain(Fraction(-2, 3 * 10**6)) == "约 -0.0000006667"
+    assert plain(Fraction(1, 10**30)) == "1e-30"
 
 
 def test_against_print_counts_what_differs():

@@ -91,6 +91,7 @@ def server_options(*, token: str, open_browser: bool) -> list[str]:
         "LabApp.default_url": f"/lab/tree/{START_PAGE}",
         "LabApp.user_settings_dir": RUNTIME / "settings",
         "LabApp.workspaces_dir": RUNTIME / "workspaces",
+        "LabApp.custom_css": True,  # stored pictures follow the dark theme too
         "LabApp.extension_manager": "readonly",
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
         "LabApp.news_url": "None",

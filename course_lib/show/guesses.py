@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from typing import Final
 
 from ..arguments import exact, text
 from ..errors import CourseError
 from .tables import Table
 
+_TINY: Final = 1e-9  # below, a decimal is all noughts
+
 
 def plain(value: Fraction | int) -> str:
     """Write an exact number for people: separators, a decimal where it ends, else four digits.
 
-    >>> plain(17_310_720), plain(Fraction(5, 2)), plain(Fraction(1, 3))
-    ('17,310,720', '2.5', '约 0.3333')
+    >>> plain(17_310_720), plain(Fraction(5, 2)), plain(Fraction(1, 3)), plain(Fraction(1, 10**6))
+    ('17,310,720', '2.5', '约 0.3333', '0.000001')
     """
     value = Fraction(value)
     if value.denominator == 1:
         return f"{value.numerator:,}"
-    decimal = f"{float(value):.12g}"
-    return decimal if Fraction(decimal) == value else f"约 {float(value):.4g}"
+    decimal, rounded = (Decimal(f"{float(value):.{digits}g}") for digits in (12, 4))
+    style = ",f" if abs(value) >= _TINY else "g"
+    return f"{decimal:{style}}" if Fraction(decimal) == value else f"约 {rounded:{style}}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Colours and patterns: the same object looks the same in every picture.
 
-Colours are Okabe and Ito's, told apart by colour-blind readers; every colour comes with a pattern, so that
-a grey print and a weak projector still tell neighbours apart. Pictures are drawn dark on white; the dark
-theme turns them round (see ``explorer``).
+Colours are Okabe and Ito's, told apart by colour-blind readers, but for their yellow: it would vanish on
+white paper, and in the dark theme too. Every colour comes with a pattern, so that a grey print and a weak
+projector still tell neighbours apart. Pictures are drawn dark on white; the dark theme turns them round by
+``DARK_FILTER``, so that a shade too near to the paper is lost in both.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 
 from .. import ledger
 
-INK: Final = "#222222"
+INK: Final = "#161616"
 QUIET: Final = "#6b6b6b"
 PAPER: Final = "#ffffff"
 
@@ -22,9 +23,11 @@ GREEN: Final = "#009E73"
 PINK: Final = "#CC79A7"
 SKY: Final = "#56B4E9"
 RED: Final = "#D55E00"
-YELLOW: Final = "#F0E442"
-GREY: Final = "#BDBDBD"
+PURPLE: Final = "#7E57C2"
+GREY: Final = "#B2B2B2"
 BEYOND: Final = "#FBE9DF"  # the ground beyond a capacity line
+
+DARK_FILTER: Final = "invert(.93) hue-rotate(180deg)"  # CSS: white becomes the dark theme's paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ GRADS: Final = Style(ORANGE, "//")
 MASTER: Final = Style(SKY, "..")
 MOMENTS: Final = Style(GREEN, "\\\\", ink=PAPER)
 ACTIVATIONS: Final = Style(PINK, "xx")
-BUFFERS: Final = Style(YELLOW, "--")
+BUFFERS: Final = Style(PURPLE, "--", ink=PAPER)
 OVERFLOW: Final = Style(RED, "xxx", ink=PAPER)
 FREE: Final = Style("#F4F4F4")
 IDLE: Final = Style("#E6E6E6", "..")

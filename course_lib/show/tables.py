@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from html import escape
+from typing import Final
 from unicodedata import east_asian_width
 
 from ..arguments import instance
 from ..ledger import Ledger, Row
 from ..units import format_bytes
+
+_NUMBER: Final = re.compile(r"(?:约 )?[-−+]?\d[\d,./]*(?:e[-+]?\d+)?%?")
+_SHORT: Final = 8  # characters that a narrow window does not break
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +29,14 @@ class Table:
     note: str = ""
 
     def html(self) -> str:
-        """Return the HTML table: no ids and no styles of its own."""
-        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
-        lines = [f"<tr>{''.join(_cell(cell, 'td') for cell in row)}</tr>" for row in self.rows]
-        foot = "".join(_cell(cell, "th") for cell in self.total)
+        """Return the HTML table: no ids; sides are set on each cell, as JupyterLab puts all to the right."""
+        first = self.rows[0] if self.rows else self.columns
+        heads = zip(self.columns, first, strict=True)
+        head = "".join(_cell(name, 'th scope="col"', _is_number(below)) for name, below in heads)
+        lines = [
+            f"<tr>{''.join(_cell(cell, 'td', _is_number(cell)) for cell in row)}</tr>" for row in self.rows
+        ]
+        foot = "".join(_cell(cell, "th", _is_number(cell)) for cell in self.total)
         below = f"<tfoot><tr>{foot}</tr></tfoot>" if foot else ""
         note = f"<p>{escape(self.note)}</p>" if self.note else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>{below}</table>{note}"
@@ -70,9 +79,16 @@ def _written(cell: str | int) -> str:
     return f"{cell:,}" if isinstance(cell, int) else cell
 
 
-def _cell(cell: str | int, tag: str) -> str:
-    side = ' class="number" style="text-align:right"' if isinstance(cell, int) else ""
-    return f"<{tag}{side}>{escape(_written(cell))}</{tag}>"
+def _is_number(cell: str | int) -> bool:
+    return isinstance(cell, int) or _NUMBER.fullmatch(cell) is not None
+
+
+def _cell(cell: str | int, tag: str, right: bool) -> str:
+    written = _written(cell)
+    style = "text-align:right" if right else "text-align:left"
+    if right or len(written) <= _SHORT:
+        style += ";white-space:nowrap"
+    return f'<{tag} style="{style}">{escape(written)}</{tag.split()[0]}>'
 
 
 def _width(text: str) -> int:

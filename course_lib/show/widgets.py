@@ -15,6 +15,7 @@ import ipywidgets
 
 from ..errors import CourseError
 from .controls import Choice, Control, Number, parse_number, show_number
+from .palette import DARK_FILTER
 
 _HANDLE, _TYPED, _UNIT, _GAP = 10, 10, 4, 1  # widths in em
 
@@ -34,17 +35,19 @@ h.toggleAttribute('data-lm-suppress-shortcuts',e.key.length===1&&!e.ctrlKey&&!e.
 STYLE = """<style>
 .course-explorer{max-width:100%;overflow:hidden}
 .course-explorer .course-controls{display:flex;flex-flow:row wrap;column-gap:1.5em}
-.course-explorer .course-words .widget-html-content{line-height:1.5}
-.course-explorer .course-words{flex:1 1 24em;min-width:0;overflow-x:auto}
+.course-explorer .course-words .widget-html-content{line-height:1.5;min-width:0;overflow-x:auto}
+.course-explorer .course-words{flex:1 1 24em;min-width:0;max-width:100%}
 .course-explorer .course-words p{margin:.3em 0}
 .course-explorer table{border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums}
-.course-explorer td,.course-explorer th{word-break:keep-all;padding:.15em .45em;text-align:left;
+.course-explorer td,.course-explorer th{word-break:keep-all;padding:.15em .45em;
 border-bottom:1px solid var(--jp-border-color2,#ccc)}
-.course-explorer td.number,.course-explorer th.number{text-align:right;white-space:nowrap}
 .course-explorer .course-error{color:var(--jp-error-color1,#b3261e)}
 .course-explorer .course-error .widget-html-content{line-height:1.4}
 .course-explorer .course-title{font-weight:600;font-size:1.1em}
-[data-jp-theme-light='false'] .course-explorer .widget-image{filter:invert(.93) hue-rotate(180deg)}
+.course-explorer.jupyter-widgets-disconnected::before{content:"内核不在了：图停在最后的状态，重新运行本单元后可拖动";
+font:inherit;color:var(--jp-warn-color1,#8a5a00);padding:0}
+.course-explorer.jupyter-widgets-disconnected .jupyter-widgets-disconnected::before{content:none}
+[data-jp-theme-light='false'] .course-explorer .widget-image{filter:DARK_FILTER}
 @keyframes course-here{from{opacity:.99}to{opacity:1}}
 </style>"""
 
@@ -52,7 +55,8 @@ border-bottom:1px solid var(--jp-border-color2,#ccc)}
 def setup_html() -> str:
     """Return the style and the start-up script of an explorer, for one invisible HTML widget."""
     script = escape(" ".join(_SETUP.split()), quote=True)
-    return f'{STYLE}<i style="animation:course-here 1ms" onanimationstart="{script}"></i>'
+    style = STYLE.replace("DARK_FILTER", DARK_FILTER)
+    return f'{style}<i style="animation:course-here 1ms" onanimationstart="{script}"></i>'
 
 
 class Knob:

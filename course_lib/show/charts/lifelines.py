@@ -13,7 +13,7 @@ import numpy as np
 
 from ...ledger import ACTIVATIONS, Lifetime
 from ...lifetimes import PhaseKind, Timeline
-from ..palette import INK, OF_LIFETIME, ORANGE, PAPER, Style
+from ..palette import INK, OF_LIFETIME, ORANGE, PAPER, PURPLE, Style
 from .axes import short_bytes
 from .boxes import Boxes
 from .coverage import COLUMNS, Coverage
@@ -28,7 +28,7 @@ _NARROW: Final = 1.5  # CSS pixels of a tick below which shapes would be lost
 
 STOPPED: Final = Style("#EFEFEF")
 _SAVED, _AGAIN = "saved", "again"
-_LAYERS: Final = {_SAVED: Style(ORANGE), _AGAIN: Style("#E8D400")}
+_LAYERS: Final = {_SAVED: Style(ORANGE), _AGAIN: Style(PURPLE)}
 _LANES: Final = {kind: Style(style.color, ink=style.ink) for kind, style in OF_LIFETIME.items()}
 _HEADS: Final = {
     Lifetime.ACROSS_UPDATES: "更新之后还要用",

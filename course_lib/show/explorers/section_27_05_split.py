@@ -118,7 +118,8 @@ def _table(inputs: Any, split: Split) -> Table:
         (f"进程 {worker}", f"{len(piece)} × {len(piece[0])}", len(piece) * len(piece[0]))
         for worker, piece in enumerate(split.pieces)
     )
-    whole = f"Y 共 {inputs.examples * inputs.outputs} 个数，分法不同，结果一样。"
+    shape = f"X 是 {inputs.examples} × {inputs.inner}，W 是 {inputs.inner} × {inputs.outputs}。"
+    whole = f"{shape}Y 共 {inputs.examples * inputs.outputs} 个数，分法不同，结果一样。"
     return Table(("谁", "算出的块", "块里的数"), rows, ("要跨边界", "", split.crossing), whole)
 
 

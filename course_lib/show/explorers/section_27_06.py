@@ -17,7 +17,7 @@ from .. import Choice, Number, Table, even_stops, log_stops
 from ..cases import CASES, CHAPTER, case, case_code
 from ..charts import legend
 from ..charts.rebuilding import FITS, PARTS, STATE, TOO_BIG, VERDICTS, PeaksAgainstTime, StepMemory
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import WEIGHTS
 from ..stage import Stage
 
@@ -172,6 +172,7 @@ def keep_or_rebuild() -> Explorer:
         title="少留几个数组：内存换时间",
         controls=CONTROLS,
         presets=PRESETS,
+        home=OURS,
         compute=_compute,
         picture=_picture,
         table=_table,

@@ -16,7 +16,7 @@ from ...precision import to_fp16
 from .. import Number, Switch, Table
 from ..charts import Curves, Labels, Points, Rules, even_ticks, legend
 from ..controls import Control
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import BLUE, INK, ORANGE, RED, Style
 from ..stage import Stage
 
@@ -165,6 +165,7 @@ def resume() -> Explorer:
         title="保存、停止、继续：还是同一次训练吗（配套实测）",
         controls=CONTROLS,
         presets=PRESETS,
+        home=OURS,
         compute=_compute,
         picture=_picture,
         table=_table,

@@ -14,7 +14,7 @@ from ...recompute import REBUILT, rebuild, tradeoff
 from ...units import MB
 from .. import Number, Table, even_stops, log_stops
 from ..charts import Boxes, Labels, LedgerBars, even_ticks, legend, round_up
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..guesses import plain
 from ..palette import ACTIVATIONS as ACTIVATIONS_LOOK
 from ..palette import BLUE, BUFFERS, GREEN, GREY, INK, ORANGE, PAPER, RED, Style
@@ -177,6 +177,7 @@ def fits_or_fast() -> Explorer:
         title="习题 6：放得下与跑得快",
         controls=CONTROLS,
         presets=PRESETS,
+        home=OURS,
         compute=_compute,
         picture=_picture,
         table=_table,
