@@ -8,7 +8,7 @@ from typing import Any
 from ...ledger import GRAD_BUFFER, GRADS, MASTER, MOMENTS, RECIPES, WEIGHTS, Difference, Ledger, diff
 from .. import Choice, Number, Table, log_stops
 from ..charts import Boxes, Labels, Rules, legend
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import INK, OF_ROW, QUIET
 from ..stage import Stage
 
@@ -144,6 +144,7 @@ def recipes() -> Explorer:
     """Return the explorer: six bookkeepings byte by byte, two of them compared item by item."""
     return Explorer(
         title="配套补充：同一个 Adam，10 到 20 字节",
+        home=OURS,
         controls=CONTROLS,
         presets=PRESETS,
         compute=_compute,

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from ...precision import BF16, FP16, ROUNDINGS, Copies, decimal_copies, float_copies
 from .. import Choice, Number, Table, even_stops
 from ..charts import Curves, Labels, Rules, even_ticks, legend
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import BLUE, GREEN, PAPER, RED, Style
 from ..stage import Stage
 
@@ -200,6 +200,7 @@ def real_master() -> Explorer:
     return _explorer(
         "真实格式：FP32 主权重副本与直接更新",
         _real_shelves, presets, controls=REAL_CONTROLS, compute=_real, code=_real_code,
+        home=OURS,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from ...precision import BF16, FP16, Format
 from .. import Number, Table, even_stops, powers_of_two
 from ..charts import Boxes, Labels, NumberLine, Points, legend
 from ..controls import show_number
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import BEYOND, BLUE, INK, ORANGE, QUIET, RED, Style
 from ..stage import Stage
 
@@ -162,6 +162,7 @@ def number_line() -> Explorer:
     """Return the explorer: both formats around one number, zoomed in."""
     return Explorer(
         title="同是 2 字节：FP16 与 BF16 在一个数附近存得下哪些值",
+        home=OURS,
         controls=CONTROLS,
         presets=PRESETS,
         compute=_compute,

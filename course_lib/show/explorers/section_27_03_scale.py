@@ -13,7 +13,7 @@ from ...precision import BF16, FP16, Census, Format, census, census_by_power, sy
 from .. import Choice, Number, Table, even_stops, powers_of_two
 from ..charts import Boxes, Histogram, Labels, Rules, even_ticks, legend
 from ..controls import show_number
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import BLUE, GREY, INK, ORANGE, PAPER, RED, Style
 from ..stage import Stage
 
@@ -149,6 +149,7 @@ def loss_scale() -> Explorer:
     """Return the explorer: one set of made-up gradients, moved along the powers of two by the loss scale."""
     return Explorer(
         title="损失缩放把梯度推进存得下的范围",
+        home=OURS,
         controls=CONTROLS,
         presets=PRESETS,
         compute=_compute,

@@ -20,7 +20,7 @@ from ...accumulation import (
 from .. import Number, Table, even_stops
 from ..charts import Curves, Labels, Rules, legend
 from ..controls import show_number
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import BLUE, GREEN, PAPER, PINK, QUIET, RED, Style
 from ..stage import Stage
 
@@ -150,6 +150,7 @@ def one_update() -> Explorer:
     """Return the explorer: four procedures from the same two microbatches."""
     return Explorer(
         title="更新放在哪里，权重就走到哪里",
+        home=OURS,
         controls=CONTROLS,
         presets=PRESETS,
         compute=_compute,

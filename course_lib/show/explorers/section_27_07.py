@@ -16,7 +16,7 @@ from ..cases import CASES, CHAPTER, case, case_code
 from ..charts import legend, short_bytes
 from ..charts.fitting import ROWS, SENT, Fitting
 from ..controls import Control
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..stage import Stage
 
 STAGES: Final = {
@@ -157,6 +157,7 @@ def one_page() -> Explorer:
     """Return the explorer: the whole estimate on one page."""
     return Explorer(
         title="一页总账：怎样让它放得下",
+        home=OURS,
         controls=CONTROLS,
         presets=PRESETS,
         compute=_compute,

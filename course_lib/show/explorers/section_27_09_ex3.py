@@ -11,7 +11,7 @@ from ...ledger import ACTIVATIONS, COMMUNICATION, Ledger, model_state
 from ...sharding import GATHERED_WEIGHTS, UNSCATTERED_GRADS, ZERO_3, gathered, resident
 from .. import Number, Table, log_stops
 from ..charts import LedgerBars, legend
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import ACTIVATIONS as ACTIVATIONS_LOOK
 from ..palette import BLUE, BUFFERS, GRADS, GREY, PAPER, SKY, Style
 from ..stage import Stage
@@ -104,6 +104,7 @@ def share_to_peak() -> Explorer:
     """Return the explorer of exercise 3: the reported share, and item by item what was left out."""
     return Explorer(
         title="习题 3：把长期份额补成峰值估算",
+        home=OURS,
         controls=CONTROLS,
         presets=PRESETS,
         compute=_compute,

@@ -11,7 +11,7 @@ from typing import Any
 from ...loss_scaling import StaticScale, TrainState, Warmup, apply_update
 from .. import Number, Switch, Table
 from ..charts import Curves, Grid, Labels, legend
-from ..explorer import Explorer
+from ..explorer import OURS, Explorer
 from ..palette import BLUE, GREY, ORANGE, PAPER, Style
 from ..stage import Stage
 
@@ -149,6 +149,7 @@ def resumed_run() -> Explorer:
     """Return the explorer of exercise 5: two runs side by side, and what may be said about the second."""
     return Explorer(
         title="习题 5：权重和矩都在，采样器从头来",
+        home=OURS,
         controls=CONTROLS,
         presets=PRESETS,
         compute=_compute,
