@@ -13,16 +13,16 @@ GROUND = ("errors", "arguments")
 # In the chapter's order: a module imports only modules before it, of its own section or of earlier ones.
 SECTIONS = {
     "units": 1,
-    "ledger": 2, "activations": 2, "models": 2, "lifetimes": 2,
+    "ledger": 2, "activations": 2, "models": 2, "lifetimes": 2, "step_ledger": 2,
     "precision": 3, "loss_scaling": 3,
     "accumulation": 4,
     "parallel": 5, "collectives": 5, "sharding": 5,
-    "recompute": 6, "trainer": 6, "recovery": 6,
+    "recompute": 6, "trainer": 6, "measuring": 6, "recovery": 6,
     "plan": 7,
 }  # fmt: skip
 HELPERS = ("arrays",)  # shared by number modules, imports only the ground
 NUMBERS = (*GROUND, *HELPERS, *SECTIONS)
-MEASURED = ("trainer", "recovery")  # they run; a prediction never looks at them
+MEASURED = ("trainer", "measuring", "recovery")  # they run; a prediction never looks at them
 LAYERS = {  # besides itself and the numbers
     "exercises": {"exercises"},
     "show": {"show", "exercises"},

@@ -19,7 +19,9 @@ from typing import Final
 
 from ..errors import CourseError
 
-COMMANDS: Final = MappingProxyType({"lab": "lab", "test": "testing", "notebooks": "notebooks"})
+COMMANDS: Final = MappingProxyType(
+    {"lab": "lab", "test": "testing", "notebooks": "notebooks", "reconcile": "reconcile"}
+)
 
 # argparse hands every text it prints through a function named ``_``; these are the ones a reader can meet.
 ARGPARSE_TEXTS: Final = MappingProxyType(
