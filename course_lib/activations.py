@@ -124,7 +124,7 @@ class TransformerActivations:
         for name in ("sequences", "positions", "width", "heads", "layers", "tensor_parallel"):
             object.__setattr__(self, name, whole(name, getattr(self, name), minimum=1))
         truth("sequence_parallel", self.sequence_parallel)
-        choice("recompute", self.recompute, _FORMS)
+        object.__setattr__(self, "recompute", choice("recompute", self.recompute, _FORMS))
         for name in ("heads", "width", *(["positions"] if self.sequence_parallel else [])):
             size = getattr(self, name)
             if size % self.tensor_parallel:
@@ -196,7 +196,7 @@ def attention_scores_row(
     >>> attention_scores_row(sequences=2, positions=128, heads=4, layers=4).total_bytes
     2621440
     """
-    count = _product(sequences=sequences, positions=positions, heads=heads, layers=layers) * positions
+    count = _product(sequences=sequences, positions=positions, heads=heads, layers=layers, columns=positions)
     return Row(ATTENTION_SCORES, count, bytes_each, _WHY_SCORES, Lifetime.WITHIN_STEP)
 
 
@@ -207,7 +207,8 @@ def embeddings_row(*, sequences: int, positions: int, width: int, bytes_per_valu
     32768
     """
     count = _product(sequences=sequences, positions=positions, width=width)
-    return Row(EMBEDDINGS, count, (bytes_per_value,), "第一层的输入，反向时还要用", Lifetime.WITHIN_STEP)
+    each = whole("bytes_per_value", bytes_per_value, minimum=1)
+    return Row(EMBEDDINGS, count, (each,), "第一层的输入，反向时还要用", Lifetime.WITHIN_STEP)
 
 
 def logits_row(*, sequences: int, positions: int, vocabulary: int, bytes_per_value: int = 4) -> Row:
@@ -217,7 +218,8 @@ def logits_row(*, sequences: int, positions: int, vocabulary: int, bytes_per_val
     51463168
     """
     count = _product(sequences=sequences, positions=positions, vocabulary=vocabulary)
-    return Row(LOGITS, count, (bytes_per_value,), "算损失和它的梯度都要用", Lifetime.WITHIN_STEP)
+    each = whole("bytes_per_value", bytes_per_value, minimum=1)
+    return Row(LOGITS, count, (each,), "算损失和它的梯度都要用", Lifetime.WITHIN_STEP)
 
 
 def workspace_row(*, n_bytes: int) -> Row:

@@ -14,7 +14,9 @@ from .errors import CourseError
 
 Floats = NDArray[np.float64]
 
-LARGEST_ARRAY: Final = 2**25  # values; a computation holds a few arrays of this size at once
+LARGEST_ARRAY: Final = 2**23  # values; a computation holds a few arrays of this size at once
+LARGEST_LIST: Final = 10**6  # values in nested lists, which are read one by one
+_DEEPEST: Final = 32
 _EXACT_WHOLE: Final = 2**53  # float64 holds every whole number up to here
 _WANTED: Final = "请给 float、整数，或由它们组成的列表或 numpy 数组"
 
@@ -28,7 +30,7 @@ def float_array(name: str, values: object) -> Floats:
     try:
         if _count(values) > LARGEST_ARRAY:
             raise CourseError(f"{name} 的值太多", remedy=f"请给至多 {LARGEST_ARRAY:,} 个值")
-        array = _numeric(values)
+        array = _numeric(name, values)
     except CourseError:
         raise
     except Exception as error:  # ragged lists, and whatever a foreign object raises when converted
@@ -59,12 +61,29 @@ def _count(values: object) -> int:
     return len(values) if isinstance(values, Sized) else 1
 
 
-def _numeric(values: object) -> NDArray[np.generic]:
+def _listed(name: str, values: object) -> object:
+    """Copy nested lists and tuples, so that none is endless and all together are not too many."""
+    count = 0
+
+    def copy(part: object, depth: int) -> object:
+        nonlocal count
+        count += 1
+        if count > LARGEST_LIST or depth > _DEEPEST:
+            raise CourseError(
+                f"{name} 的值太多或嵌套太深",
+                remedy=f"列表请给至多 {LARGEST_LIST:,} 个值，更多请用 numpy 数组",
+            )
+        return [copy(item, depth + 1) for item in part] if isinstance(part, (list, tuple)) else part
+
+    return copy(values, 0)
+
+
+def _numeric(name: str, values: object) -> NDArray[np.generic]:
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError("the mask would be lost")
     array = np.asarray(values) if isinstance(values, (np.ndarray, np.generic)) else None
     if array is None or array.dtype.kind == "O":
-        items = np.array(values, dtype=object)
+        items = np.array(_listed(name, values), dtype=object)
         return np.array([_exact_float(item) for item in items.flat]).reshape(items.shape)
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise TypeError("not a type that float64 holds exactly")

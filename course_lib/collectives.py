@@ -63,7 +63,7 @@ class Ring:
     workers: int
 
     def __post_init__(self) -> None:
-        choice("kind", self.kind, PASSES)
+        object.__setattr__(self, "kind", choice("kind", self.kind, PASSES))
         for name, minimum in (("values", 0), ("bytes_each", 1), ("workers", 1)):
             object.__setattr__(self, name, whole(name, getattr(self, name), minimum=minimum))
 

@@ -19,7 +19,8 @@ def short_repr(value: object) -> str:
         text = _SHORT.repr(value)
     except Exception:  # a reader's own class may break in any way; the message must still appear
         text = f"<{type(value).__name__}>"
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    one_line = " ".join(line.strip() for line in text.splitlines())
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in one_line)
 
 
 class CourseError(ValueError):

@@ -7,6 +7,7 @@ rows and shortens the list of omissions by what is now counted. Symbols: N param
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -15,7 +16,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import Final
 
-from .arguments import exact, instance, sequence, text, whole
+from .arguments import exact, instance, is_a, sequence, text, whole
 from .errors import CourseError
 
 WEIGHTS: Final = "工作权重"
@@ -60,13 +61,14 @@ class Row:
     lifetime: Lifetime
 
     def __post_init__(self) -> None:
-        text("name", self.name)
-        text("why", self.why)
+        for name in ("name", "why"):
+            object.__setattr__(self, name, text(name, getattr(self, name)))
         instance("lifetime", self.lifetime, Lifetime, "请从 Lifetime 的三类存活时间中选一类")
-        if not isinstance(self.bytes_each, tuple) or not self.bytes_each:
+        if not is_a(self.bytes_each, tuple) or not self.bytes_each:
             raise CourseError("bytes_each 必须是非空元组", got=self.bytes_each, remedy="例如 (2,) 或 (4, 4)")
         object.__setattr__(self, "count", whole("count", self.count))
-        widths = tuple(whole("bytes_each", width, minimum=1) for width in self.bytes_each)
+        given = sequence("bytes_each", self.bytes_each)
+        widths = tuple(whole("bytes_each", width, minimum=1) for width in given)
         object.__setattr__(self, "bytes_each", widths)
 
     @property
@@ -93,8 +95,8 @@ class Ledger:
     def __post_init__(self) -> None:
         rows = sequence("rows", self.rows)
         names = [instance("rows", row, Row, "请用 Row(...) 写账目").name for row in rows]
-        for name in names:
-            if names.count(name) > 1:
+        for name, times in Counter(names).items():
+            if times > 1:
                 raise CourseError("账本里已有同名的一行", got=name, remedy="请换一个名字，或先把两行合成一行")
         omits = dict.fromkeys(text("omits", name) for name in sequence("omits", self.omits))
         object.__setattr__(self, "rows", rows)

@@ -115,15 +115,17 @@ def scale_from_dict(saved: Mapping[str, object]) -> StaticScale:
     >>> scale_from_dict(state.to_dict()) == state
     True
     """
-    if not isinstance(saved, Mapping):
-        raise CourseError("saved 必须是字典", got=saved, remedy="请给 to_dict() 写出的字典")
-    kind = _KINDS[choice("kind", saved.get("kind"), _KINDS)]
+    try:
+        given = dict(saved)
+    except Exception as error:  # no mapping at all, or one that cannot be read
+        raise CourseError("saved 必须是字典", got=saved, remedy="请给 to_dict() 写出的字典") from error
+    kind = _KINDS[choice("saved 的 kind", given.get("kind"), _KINDS)]
     names = {item.name for item in fields(kind)}
-    if set(saved) != names | {"kind"}:
+    if set(given) != names | {"kind"}:
         raise CourseError(
             "损失缩放状态的条目不对", got=saved, remedy="应有：kind、" + "、".join(sorted(names))
         )
-    return kind(**{name: whole(name, saved[name], maximum=LARGEST_SCALE) for name in names})
+    return kind(**{name: whole(name, given[name], maximum=LARGEST_SCALE) for name in names})
 
 
 def all_finite(*arrays: object) -> bool:
@@ -181,7 +183,11 @@ class TrainState:
             shapes.add(array.shape)
             object.__setattr__(self, name, array)
         if len(shapes) > 1:
-            raise CourseError("weights 与两个矩数组的形状不同", got=sorted(shapes), remedy="请让三者形状相同")
+            raise CourseError(
+                "weights、first_moment 与 second_moment 的形状不同",
+                got=sorted(shapes),
+                remedy="请让三者形状相同",
+            )
         if (self.second_moment < 0).any():
             raise CourseError(
                 "second_moment 不能有负数", got=self.second_moment, remedy="梯度平方的平均不小于 0"

@@ -37,7 +37,7 @@ class Model:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name in ("title", "source"):
-                text(field.name, value)
+                object.__setattr__(self, field.name, text(field.name, value))
             else:
                 object.__setattr__(self, field.name, whole(field.name, value, minimum=1))
 

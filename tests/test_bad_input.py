@@ -11,6 +11,7 @@ from dataclasses import is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
+from numbers import Integral, Rational
 
 import numpy as np
 import pytest
@@ -385,3 +386,119 @@ def test_bad_values(name, argument, value):
 @given(value=BAD)
 def test_many_bad_values(name, argument, value):
     throw(name, argument, value)
+
+
+# What no drawn value shows: objects that lie about themselves, sizes that grow from small arguments.
+
+
+class FailsAsInt(int):
+    def __int__(self):
+        raise RuntimeError("no int")
+
+
+class ClaimsToBeWhole:
+    pass
+
+
+class ClaimsToBeRational:
+    numerator, denominator = 1, 0
+
+
+class ClaimsAnyClass:
+    @property
+    def __class__(self):
+        raise RuntimeError("no class")
+
+
+class FailsAsText(str):
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        raise RuntimeError("no comparison")
+
+
+class Endless(list):
+    def __iter__(self):
+        return iter(int, 1)
+
+
+Integral.register(ClaimsToBeWhole)
+Rational.register(ClaimsToBeRational)
+LIARS = (
+    FailsAsInt(3), ClaimsToBeWhole(), ClaimsToBeRational(), ClaimsAnyClass(), FailsAsText("MB"),
+    np.timedelta64(3), np.array([[1, 2], [3, 4]]),
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [type(value).__name__ for value in LIARS])
+def test_objects_that_lie_about_themselves(kind):
+    value = next(liar for liar in LIARS if type(liar).__name__ == kind)
+    for name, argument in ASKED:
+        throw(name, argument, value)
+
+
+def test_a_message_is_one_line_of_printable_text():
+    class Noisy:
+        def __repr__(self):
+            return "甲\n   乙\x1b[31m\ud800"
+
+    for value, shown in ((Noisy(), r"甲 乙\x1b[31m\ud800"), (np.array([[1], [2]]), "array([[1], [2]])")):
+        with pytest.raises(CourseError) as caught:
+            units.format_bytes(value)
+        assert f"收到 {shown}。" in str(caught.value)
+
+
+def row_within_step(number):
+    return ledger.Row(f"第 {number} 行", 1, (1,), "试", ledger.Lifetime.WITHIN_STEP)
+
+
+MANY_ROWS = ledger.Ledger(tuple(map(row_within_step, range(3000))))
+ONE_ARRAY = activations.SavedActivations(
+    sequences=1, positions=1, width=1, layers=1, arrays_per_layer=1, bytes_per_value=1
+)
+LONG_DENOMINATORS = [Fraction(1, 2**3900 + 2 * number + 1) for number in range(50_000)]
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: precision.to_fp16(Endless([1, 2])), "values"),
+        (lambda: precision.to_fp16([[1.0] * 1000] * 100_000), "values"),
+        (lambda: precision.to_fp16(np.broadcast_to(1.0, 2**24)), "values"),
+        (lambda: lifetimes.training_timeline(state=MANY_ROWS, acts=ONE_ARRAY, microbatches=10**5), "3001 条"),
+        (
+            lambda: lifetimes.training_timeline(
+                state=STATE, acts=ONE_ARRAY, microbatches=10**5, in_backward=MANY_ROWS
+            ),
+            "3001 条",
+        ),
+        (lambda: lifetimes.training_timeline(state=STATE, acts=ONE_ARRAY, updates=5 * 10**6), "次更新"),
+        (lambda: parallel.pipeline_schedule("gpipe", stages=4 * 10**6, microbatches=1), "stages"),
+        (lambda: parallel.split_columns([[1]] * 10**5, [[1] * 1000], workers=2), "x 与 w"),
+        (lambda: parallel.split_columns([[1] * 10**5] * 10**5, [[1]], workers=1), "x 太大"),
+        (lambda: parallel.split_rows([[1]] * 10**5, [[1] * 10**5], workers=1), "x 与 w"),
+        (lambda: accumulation.Contribution.from_events(grads=LONG_DENOMINATORS), "grads"),
+        (
+            lambda: accumulation.equal_weight_mean(
+                [accumulation.Contribution(1, grad) for grad in LONG_DENOMINATORS[:5000]]
+            ),
+            "contributions",
+        ),
+    ],
+)  # fmt: skip
+def test_small_arguments_that_would_fill_the_memory(call, named):
+    with pytest.raises(CourseError, match=named):
+        call()
+
+
+def test_numpy_numbers_count_like_any_other():
+    """Small numpy types wrap around: 2 × 200 × 4 × 3 × 200 = 960,000 does not fit in 8 bits."""
+    narrow = np.uint8(200)
+    row = activations.attention_scores_row(sequences=2, positions=narrow, heads=4, layers=3)
+    assert (row.count, row.total_bytes) == (960_000, 4_800_000)
+    of_three = (narrow, np.uint8(0), np.uint8(3))
+    shard = sharding.ShardRow("梯度", 67, (2,), "试", ledger.Lifetime.WITHIN_STEP, *of_three)
+    assert shard.ideal_bytes == Fraction(400, 3)
+    line = lifetimes.training_timeline(state=STATE, acts=ONE_ARRAY, microbatches=narrow, updates=narrow)
+    assert line.end == 200 * (200 * 2 + 1)

@@ -263,3 +263,11 @@ def test_bad_schedules(change, says):
     good = {"kind": "1f1b", "stages": 4, "microbatches": 8}
     with pytest.raises(CourseError, match=says):
         pipeline_schedule(**(good | change))
+
+
+def test_chained_products_beyond_64_bits_are_refused():
+    """Entries of 2**20: columns hold 4 · 2**40, and 4 of those times 2**20 are 2**64, which wraps to 0."""
+    columns = split_columns([[2**20] * 4], [[2**20] * 4] * 4, workers=4)
+    with pytest.raises(CourseError, match="64 位"):
+        split_rows(columns, [[2**20]] * 4, workers=4)
+    assert split_rows(columns, [[2**18]] * 4, workers=4).joined().tolist() == [[2**62]]

@@ -51,7 +51,7 @@ class Arrangement:
         values = sequence("items", items)
         if len(values) != self.sequences_per_update:
             raise CourseError(
-                f"{self} 的一次更新要 {self.sequences_per_update} 个序列，但收到 {len(values)} 个",
+                f"{self} 的一次更新要 {self.sequences_per_update} 个序列，但 items 有 {len(values)} 项",
                 remedy="请让每个序列对应一项",
             )
         size = self.microbatch

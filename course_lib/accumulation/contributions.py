@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from ..arguments import exact, instance, same_length, sequence, truth, whole
 from ..errors import CourseError
@@ -57,7 +58,7 @@ class Contribution:
         values = [exact("grads", grad) for grad in sequence("grads", grads)]
         valid = valid_positions(mask, values, "grads")
         kept = [value for value, counts in zip(values, valid, strict=True) if counts]
-        return cls(len(kept), sum(kept, Fraction(0)), parameters_version)
+        return cls(len(kept), _sum("grads 之和", kept), parameters_version)
 
     @property
     def mean_grad(self) -> Fraction:
@@ -107,7 +108,12 @@ def equal_weight_mean(contributions: Sequence[Contribution]) -> Fraction:
     (Fraction(2, 1), Fraction(5, 2))
     """
     means = [part.mean_grad for part in _contributions(contributions)]
-    return sum(means, Fraction(0)) / len(means)
+    return _sum("contributions 的均值之和", means) / len(means)
+
+
+def _sum(name: str, values: list[Fraction]) -> Fraction:
+    """Add one by one and refuse a sum that is out of range at once: denominators grow without end."""
+    return reduce(lambda so_far, value: exact(name, so_far + value), values, Fraction(0))
 
 
 def _contributions(values: Sequence[Contribution]) -> list[Contribution]:

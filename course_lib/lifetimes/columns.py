@@ -29,11 +29,18 @@ def time_array(name: str, values: object) -> Times:
 def whole_array(name: str, values: object, *, maximum: int = LARGEST_TIME) -> Ints:
     """Return whole numbers from 0 to ``maximum`` as a new int64 array; refuse floats, even whole ones."""
     array = _bounded_array(name, values)
-    if array.size and np.asarray(values).dtype.kind not in "iu":
+    if array.size and not _all_whole(values):
         raise CourseError(f"{name} 必须全是整数", got=values, remedy="请给整数，或由整数组成的列表或数组")
     if array.size and not 0 <= array.min() <= array.max() <= maximum:
         raise CourseError(f"{name} 超出范围", got=values, remedy=f"请给 0 到 {maximum} 之间的整数")
     return array.astype(np.int64)
+
+
+def _all_whole(values: object) -> bool:
+    try:
+        return np.asarray(values).dtype.kind in "iu"
+    except Exception:  # a whole number of a reader's own making may fail when it is read again
+        return False
 
 
 def _bounded_array(name: str, values: object) -> NDArray[np.float64]:

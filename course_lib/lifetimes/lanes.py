@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..arguments import instance, same_length, sequence, text, truth
+from ..arguments import instance, is_a, same_length, sequence, text, truth
 from ..errors import CourseError
 from ..ledger import Lifetime
 from .columns import Ints
@@ -32,7 +32,7 @@ class Lane:
 
     def __post_init__(self) -> None:
         for field_name in ("label", "name", "why"):
-            text(field_name, getattr(self, field_name))
+            object.__setattr__(self, field_name, text(field_name, getattr(self, field_name)))
         instance("lifetime", self.lifetime, Lifetime, "请从 Lifetime 的三类存活时间中选一类")
         truth("in_memory", self.in_memory)
 
@@ -69,7 +69,7 @@ def groups(lanes: tuple[Lane, ...], *, by: str, place: str) -> tuple[tuple[str, 
 def lanes_of_rows(labels: object, kinds: object, why: str, rows: int) -> tuple[tuple[Lane, ...], Ints]:
     """Return one lane per distinct label and kind, and the lane of each row."""
     names = [text("labels", label) for label in sequence("labels", labels)]
-    classes = [kinds] * rows if isinstance(kinds, Lifetime) else sequence("kinds", kinds)
+    classes = [kinds] * rows if is_a(kinds, Lifetime) else sequence("kinds", kinds)
     same_length(starts=range(rows), labels=names, kinds=classes)
     for kind in classes:
         instance("kinds", kind, Lifetime, "请从 Lifetime 的三类存活时间中选一类")

@@ -94,7 +94,7 @@ def schedule(*, layers: int, microbatches: int, updates: int, save_after: int | 
     """Return the phases of ``updates`` updates of ``microbatches`` microbatches each.
 
     ``save_after`` is the update followed by a save, or None; with ``stop`` a stop and a resume come after it.
-    Raises ``CourseError`` where layers × microbatches × updates exceed 5,000,000.
+    Raises ``CourseError`` where layers × microbatches × updates, or the phases, exceed 5,000,000.
 
     >>> phases = schedule(layers=4, microbatches=1, updates=1, save_after=1, stop=True)
     >>> [(phase.label, phase.start, phase.end) for phase in phases]
@@ -102,10 +102,10 @@ def schedule(*, layers: int, microbatches: int, updates: int, save_after: int | 
     """
     depth = whole("layers", layers, minimum=1)
     m, u = whole("microbatches", microbatches, minimum=1), whole("updates", updates, minimum=1)
-    if depth * m * u > LARGEST_OBJECTS:
+    if max(depth * m, 2 * m + 1) * u > LARGEST_OBJECTS:
         raise CourseError(
             f"{depth} 层 × {m} 个微批次 × {u} 次更新，超出本课程能算的规模",
-            remedy=f"请让三者之积不超过 {LARGEST_OBJECTS:,}",
+            remedy=f"请让三者之积以及前向、反向与更新的总次数都不超过 {LARGEST_OBJECTS:,}",
         )
     saved = None if save_after is None else whole("save_after", save_after, minimum=1, maximum=u)
     if truth("stop", stop) and saved is None:

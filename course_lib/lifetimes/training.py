@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ..activations import SavedActivations, TransformerActivations
-from ..arguments import instance, truth, whole
+from ..arguments import instance, is_a, truth, whole
 from ..errors import CourseError
 from ..ledger import ACTIVATIONS, GRAD_BUFFER, GRADS, Ledger, Lifetime, Row
 from .columns import LARGEST_OBJECTS, LARGEST_TIME, Ints
@@ -70,7 +70,8 @@ def training_timeline(
         layers=acts.layers, microbatches=microbatches, updates=updates, save_after=save_after, stop=stop
     )
     rows = _activation_rows(acts, per_array)
-    _check_size(rows, microbatches * updates)
+    each_time = sum(row.lifetime is Lifetime.WITHIN_STEP for row in state) + len(in_backward.rows)
+    _check_size(rows + each_time, phases.of(PhaseKind.FORWARD)[0].size, len(state.rows))
     blocks = [_row_block(row, phases) for row in state]
     blocks.append(_activation_block(acts, rows, phases))
     blocks += [_block(row, *phases.of(PhaseKind.BACKWARD)) for row in in_backward]
@@ -82,14 +83,14 @@ def _check_parts(state: object, acts: object, per_array: bool) -> None:
     ledger = instance("state", state, Ledger, "请给 model_state(...) 这样的账本")
     if any(row.name == ACTIVATIONS for row in ledger):
         raise CourseError(f"state 里已有「{ACTIVATIONS}」，会重复计入", remedy="激活请只由 acts 给出")
-    if not isinstance(acts, (SavedActivations, TransformerActivations)):
+    if not is_a(acts, SavedActivations, TransformerActivations):
         raise CourseError("acts 必须是激活", got=acts, remedy="请用 SavedActivations(...) 写明每层留几个数组")
     if per_array and not isinstance(acts, SavedActivations):
         raise CourseError("这种 acts 不分数组", got=acts, remedy="请用 per_array=False，每层画一个对象")
 
 
-def _check_size(rows: int, repeats: int) -> None:
-    if rows * repeats > LARGEST_OBJECTS or rows > LARGEST_LANES:
+def _check_size(rows: int, repeats: int, others: int) -> None:
+    if rows * repeats > LARGEST_OBJECTS or rows + others >= LARGEST_LANES:  # one lane is the file's
         raise CourseError(
             f"要画 {rows} 条、每条 {repeats} 个对象，超出本课程能算的规模",
             remedy=f"请让对象不超过 {LARGEST_OBJECTS:,} 个，条数不超过 {LARGEST_LANES:,}",

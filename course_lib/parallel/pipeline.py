@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import choice, exact, truth, whole
+from ..arguments import choice, exact, is_a, truth, whole
 from ..errors import CourseError
 
 Ints = NDArray[np.int64]
@@ -26,6 +26,7 @@ Ints = NDArray[np.int64]
 FORWARD: Final = 0
 BACKWARD: Final = 1
 LARGEST_SCHEDULE: Final = 4_000_000
+LARGEST_STAGES: Final = 100_000  # each gets exact times of its own
 UPDATE_RULE: Final = "所有微批次的反向在所有阶段都结束后，各阶段一起更新一次权重；此前参数保持不变"
 
 
@@ -109,7 +110,7 @@ class Schedule:
     def by_stage(self, values: Ints) -> Ints:
         """Regroup an array whose first axis is parts into one flat row per stage."""
         parts = len(self.start)
-        if not isinstance(values, np.ndarray) or values.ndim < 2 or len(values) != parts:
+        if not is_a(values, np.ndarray) or values.ndim < 2 or len(values) != parts:
             raise CourseError(
                 "values 的第一维必须是各个部分", got=values, remedy=f"请给第一维长 {parts} 的数组"
             )
@@ -146,7 +147,7 @@ def pipeline_schedule(
 
 
 def _sizes(kind: str, stages: int, microbatches: int, chunks: int) -> tuple[int, int, int]:
-    p = whole("stages", stages, minimum=1)
+    p = whole("stages", stages, minimum=1, maximum=LARGEST_STAGES)
     m = whole("microbatches", microbatches, minimum=1)
     v = whole("chunks", chunks, minimum=1)
     if p * m * v > LARGEST_SCHEDULE:
@@ -154,7 +155,7 @@ def _sizes(kind: str, stages: int, microbatches: int, chunks: int) -> tuple[int,
             "stages × microbatches × chunks 太大", got=p * m * v, remedy=f"请让乘积不超过 {LARGEST_SCHEDULE}"
         )
     if (kind == "interleaved") != (v > 1):
-        raise CourseError("chunks 与调度不符", got=v, remedy="interleaved 请给 2 或更大，其他调度请给 1")
+        raise CourseError("chunks 与 kind 不符", got=v, remedy="interleaved 请给 2 或更大，其他调度请给 1")
     if v > 1 and m % p:
         raise CourseError(
             "microbatches 在交错调度里必须是 stages 的整数倍", got=m, remedy=f"例如 {p * (m // p + 1)}"

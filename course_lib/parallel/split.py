@@ -10,19 +10,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..accumulation import Contribution, total
-from ..arguments import same_length, sequence, whole
+from ..arguments import is_a, same_length, sequence, whole
 from ..errors import CourseError
 
 Ints = NDArray[np.int64]
 
 # Sums of a million products of two such entries stay exact in 64 bits.
 LARGEST_ENTRY: Final = 2**20
+LARGEST_MATRIX: Final = 250_000  # entries, read one by one
+LARGEST_PRODUCT: Final = 2 * 10**7  # multiplications, and with them values in all pieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +63,7 @@ def split_columns(x: object, w: object, *, workers: int) -> Partial:
     ([[[1]], [[2]]], [[1, 2]], '各自算完的输出列，拼接')
     """
     left, right = _matrix("x", x), _matrix("w", w)
-    _inner_sizes_agree(left.shape[1], right.shape[0])
+    _can_multiply((left,), right)
     n_workers = _at_most(workers, right.shape[1], "w 的列数")
     return Partial(tuple(left @ part for part in np.array_split(right, n_workers, axis=1)), "concatenate")
 
@@ -78,28 +80,32 @@ def split_rows(x: object, w: object, *, workers: int) -> Partial:
     """
     right = _matrix("w", w)
     n_workers = _at_most(workers, right.shape[0], "w 的行数")
-    if isinstance(x, Partial):
+    if is_a(x, Partial):
         columns = _pieces_in_place(x, n_workers)
     else:
         left = _matrix("x", x)
-        _inner_sizes_agree(left.shape[1], right.shape[0])
         columns = tuple(np.array_split(left, n_workers, axis=1))
-    _inner_sizes_agree(sum(piece.shape[1] for piece in columns), right.shape[0])
+    _can_multiply(columns, right)
     cuts = np.cumsum([piece.shape[1] for piece in columns])[:-1]
     parts = np.split(right, cuts, axis=0)
     return Partial(tuple(piece @ part for piece, part in zip(columns, parts, strict=True)), "add")
 
 
-def _pieces_in_place(x: Partial, workers: int) -> tuple[Ints, ...]:
+def _pieces_in_place(x: Any, workers: int) -> tuple[Ints, ...]:
     if x.join != "concatenate":
         raise CourseError("x 还是待相加的局部和", remedy="请先用 x.joined() 相加，再做下一个乘法")
     if len(x.pieces) != workers:
         raise CourseError("workers 与 x 的份数不一致", got=workers, remedy=f"请给 {len(x.pieces)}")
-    return x.pieces
+    pieces: tuple[Ints, ...] = x.pieces
+    return pieces
 
 
 def _matrix(name: str, rows: object) -> Ints:
-    lines = [sequence(name, row) for row in sequence(name, rows)]
+    lines: list[tuple[object, ...]] = []
+    for row in sequence(name, rows):
+        lines.append(sequence(name, row))
+        if len(lines) * len(lines[0]) > LARGEST_MATRIX:
+            raise CourseError(f"{name} 太大", remedy=f"请给至多 {LARGEST_MATRIX:,} 个整数的矩阵")
     if not lines or not lines[0]:
         raise CourseError(f"{name} 是空矩阵", got=rows, remedy="请给至少一行一列的整数")
     same_length(**{f"{name} 第 {i} 行": line for i, line in enumerate(lines)})
@@ -110,9 +116,16 @@ def _matrix(name: str, rows: object) -> Ints:
     return np.array(entries, dtype=np.int64)
 
 
-def _inner_sizes_agree(columns: int, rows: int) -> None:
+def _can_multiply(x_columns: tuple[Ints, ...], w: Ints) -> None:
+    """Refuse sizes that do not fit together, and products that 64 bits or the memory cannot hold."""
+    columns, (rows, width) = sum(piece.shape[1] for piece in x_columns), w.shape
     if columns != rows:
         raise CourseError(f"x 有 {columns} 列，w 有 {rows} 行，不能相乘", remedy="请让两者相等")
+    if len(x_columns[0]) * rows * width > LARGEST_PRODUCT:
+        raise CourseError("x 与 w 相乘的运算太多", remedy=f"请让乘法不超过 {LARGEST_PRODUCT:,} 次")
+    largest = max(int(abs(piece).max()) for piece in x_columns)
+    if largest * int(abs(w).max()) * rows >= 2**63:
+        raise CourseError("x 与 w 的积超出 64 位整数", got=largest, remedy="请给绝对值更小的整数")
 
 
 def _at_most(workers: int, available: int, what: str) -> int:
@@ -145,7 +158,7 @@ def data_parallel(per_worker: Sequence[Sequence[Contribution]]) -> DataParallelS
     >>> step.total.n_events, step.total.mean_grad
     (8, Fraction(5, 2))
     """
-    local = tuple(total(microbatches) for microbatches in sequence("per_worker", per_worker))
+    local = tuple(total(sequence("per_worker", part)) for part in sequence("per_worker", per_worker))
     if not local:
         raise CourseError("per_worker 是空的", remedy="请为每个工作进程给一串 Contribution")
     return DataParallelStep(local)

@@ -45,7 +45,7 @@ class Job:
         acts = instance("acts", self.acts, SavedActivations, _ACTS_REMEDY)
         if not acts.arrays_per_layer:
             raise CourseError("acts 每层没有保存任何数组", got=acts, remedy=_ACTS_REMEDY)
-        choice("denominator", self.denominator, DENOMINATORS)
+        object.__setattr__(self, "denominator", choice("denominator", self.denominator, DENOMINATORS))
         for name in ("capacity_bytes", "tokens_per_update"):
             object.__setattr__(self, name, whole(name, getattr(self, name), minimum=1))
         object.__setattr__(self, "percent", exact("percent", self.percent, minimum=0, maximum=1000))

@@ -32,7 +32,7 @@ class Format:
     fraction_bits: int
 
     def __post_init__(self) -> None:
-        text("name", self.name)
+        object.__setattr__(self, "name", text("name", self.name))
         exponent_bits = whole("exponent_bits", self.exponent_bits, minimum=2, maximum=8)
         fraction_bits = whole("fraction_bits", self.fraction_bits, minimum=1, maximum=23)
         object.__setattr__(self, "exponent_bits", exponent_bits)

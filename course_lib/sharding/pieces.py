@@ -25,7 +25,9 @@ class Shard:
     values: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        text("label", self.label)
+        object.__setattr__(self, "label", text("label", self.label))
+        for name in ("worker", "workers", "total"):
+            object.__setattr__(self, name, whole(name, getattr(self, name)))
         values = tuple(exact("values", value) for value in sequence("values", self.values))
         check_share(len(values), self.total, self.worker, self.workers)
         object.__setattr__(self, "values", values)

@@ -36,7 +36,11 @@ def check_share(count: int, total: int, worker: int, workers: int) -> None:
     """Refuse a share that is not the size this worker owns."""
     due = share(total, workers=workers, worker=worker).count
     if count != due:
-        raise CourseError(f"第 {worker} 号进程的份额不对", got=count, remedy=f"{total} 个值里它应有 {due} 个")
+        raise CourseError(
+            f"第 {worker} 号进程（共 {workers} 个）的份额与 worker、workers 不符",
+            got=count,
+            remedy=f"{total} 个值里它应有 {due} 个",
+        )
 
 
 def check_states(argument: str, names: object) -> frozenset[str]:
@@ -57,6 +61,8 @@ class ShardRow(Row):
 
     def __post_init__(self) -> None:
         Row.__post_init__(self)  # super() has no meaning in a class that slots=True builds a second time
+        for name in ("whole_count", "worker", "workers"):
+            object.__setattr__(self, name, whole(name, getattr(self, name)))
         check_share(self.count, self.whole_count, self.worker, self.workers)
 
     @property
