@@ -20,7 +20,7 @@ SECTIONS = {
     "recompute": 6, "trainer": 6, "measuring": 6, "recovery": 6,
     "plan": 7,
 }  # fmt: skip
-HELPERS = ("arrays",)  # shared by number modules, imports only the ground
+HELPERS = ("arrays", "files")  # shared by number modules, imports only the ground
 NUMBERS = (*GROUND, *HELPERS, *SECTIONS)
 MEASURED = ("trainer", "measuring", "recovery")  # they run; a prediction never looks at them
 LAYERS = {  # besides itself and the numbers

@@ -99,14 +99,14 @@ def test_lost_or_broken_list_never_costs_work(course, broken):
 def test_start_killed_before_the_list_is_written_is_done_again(course, monkeypatch):
     course.ship("v1")
     course.edit("mine")
-    whole = workspace._write
+    whole = workspace.write_whole
 
     def killed(path, content):
         if path.name == MANIFEST:
             raise KeyboardInterrupt
         whole(path, content)
 
-    monkeypatch.setattr(workspace, "_write", killed)
+    monkeypatch.setattr(workspace, "write_whole", killed)
     with pytest.raises(KeyboardInterrupt):
         course.ship("v2")
     monkeypatch.undo()

@@ -20,7 +20,14 @@ from typing import Final
 from ..errors import CourseError
 
 COMMANDS: Final = MappingProxyType(
-    {"lab": "lab", "test": "testing", "notebooks": "notebooks", "reconcile": "reconcile"}
+    {
+        "lab": "lab",
+        "test": "testing",
+        "notebooks": "notebooks",
+        "reconcile": "reconcile",
+        "check": "check",
+        "release": "release",
+    }
 )
 
 # argparse hands every text it prints through a function named ``_``; these are the ones a reader can meet.

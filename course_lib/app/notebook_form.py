@@ -26,7 +26,7 @@ _LANGUAGE: Final = {
     "name": "python",
     "pygments_lexer": "ipython3",
 }
-_CELL_METADATA: Final = ("course", "deletable", "editable", "jupyter", "slideshow", "tags")
+_CELL_METADATA: Final = ("course", "deletable", "editable", "jupyter", "nbgrader", "slideshow", "tags")
 _OUTPUT_METADATA: Final = ("image/png",)
 _WIDGET: Final = "application/vnd.jupyter.widget-view+json"
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{8,}")

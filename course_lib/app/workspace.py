@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from ..errors import CourseError
+from ..files import write_whole
 
 MANIFEST: Final = ".course-versions.json"
 
@@ -36,7 +36,7 @@ def prepare(*, shipped: Path, work: Path) -> list[str]:
         sentence = _bring_up_to_date(name, (shipped / name).read_bytes(), work, versions)
         if sentence:
             sentences.append(sentence)
-    _write(work / MANIFEST, json.dumps(versions, indent=1, sort_keys=True).encode())
+    write_whole(work / MANIFEST, json.dumps(versions, indent=1, sort_keys=True).encode())
     return sentences
 
 
@@ -56,11 +56,11 @@ def _bring_up_to_date(name: str, content: bytes, work: Path, versions: dict[str,
     if here == new or (here is not None and known == new):
         return None
     if here is None or here == known:
-        _write(path, content)
+        write_whole(path, content)
         return f"{name} 已换成新版（你没有改过它）。" if here else None
     beside = _free_name(name, new, work, versions)
     versions[beside] = new
-    _write(work / beside, content)
+    write_whole(work / beside, content)
     return f"{name} 有新版：你的那份没有动，新版放在旁边，叫 {beside}。"
 
 
@@ -89,14 +89,3 @@ def _read_versions(path: Path) -> dict[str, str]:
     if not isinstance(noted, dict):
         return {}
     return {str(name): str(version) for name, version in noted.items()}
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a whole file in one step, folders included."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.tmp")
-    with beside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)

@@ -1,0 +1,174 @@
+"""Make notebooks from the exercises: ``python -m course_lib release``.
+
+Without students it brings the stored notebooks up to date with the definitions. With a class list it writes
+one notebook for each student, with numbers of their own. Cells are replaced by id; what is written by hand
+stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import runpy
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from ..errors import CourseError
+from ..exercises import BOOK, EXERCISES, FURTHER, Exercise, draw, sign
+from ..exercises.cells import Cell, parameters_cell, place_of, put, question_cells, solution_cells
+from ..files import write_whole
+from .class_list import Student, read_class_list
+from .notebook_form import normalise, read
+from .places import NOTEBOOKS
+
+_QUESTIONS: Final = "27.08"
+_SOLUTIONS: Final = "27.09"
+_AFTER_INTRO: Final = "27-08-ex1-prompt"
+_CLOSING: Final = "27-08-next"
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``release [--students LIST --secret-file FILE --out FOLDER --exercises FILE]``."""
+    parser = commands.add_parser("release", help="由习题定义生成笔记本，或给每个学生一份")
+    parser.add_argument(
+        "--students", type=Path, metavar="名单", help="csv：学号，姓名；不写就更新存放的笔记本"
+    )
+    parser.add_argument("--secret-file", type=Path, metavar="文件", help="只有教师有的密钥，不在就造一个")
+    parser.add_argument("--out", type=Path, metavar="文件夹", help="个人笔记本写到哪里")
+    parser.add_argument("--exercises", type=Path, metavar="文件", help="教师自己的习题，一个 Python 文件")
+    parser.set_defaults(handle=handle)
+
+
+def handle(options: argparse.Namespace) -> int:
+    """Write notebooks and say which."""
+    if options.students is None:
+        for path in update_stored(NOTEBOOKS):
+            print(f"{path.name}：已按习题定义更新，请再运行 python -m course_lib notebooks run {path}")
+        return 0
+    if options.secret_file is None or options.out is None:
+        raise CourseError("发放个人笔记本还缺参数", remedy="请同时给 --students、--secret-file 和 --out")
+    secret = read_secret(options.secret_file)
+    own = read_exercises(options.exercises) if options.exercises else ()
+    template = read(stored(_QUESTIONS))[1]
+    for student in read_class_list(options.students):
+        path = options.out / f"{_QUESTIONS}-{file_name(student)}.ipynb"
+        text = individual_notebook(template, student, secret=secret, own=own)
+        write_whole(path, text.encode())
+        print(f"{student.id} {student.name}：{path}")
+    return 0
+
+
+def stored(prefix: str) -> Path:
+    """Return the stored notebook of a section."""
+    return next(NOTEBOOKS.glob(f"{prefix}-*.ipynb"))
+
+
+def made_cells(prefix: str) -> list[list[Cell]]:
+    """Return the cells of each exercise that belong to the notebook of this prefix, e.g. ``27.08``."""
+    if prefix == _SOLUTIONS:
+        return [solution_cells(exercise) for exercise in BOOK]
+    wanted = prefix.replace(".", "-")
+    exercises = [exercise for exercise in (*BOOK, *FURTHER) if place_of(exercise)[0] == wanted]
+    return [question_cells(exercise) for exercise in exercises]
+
+
+def with_made_cells(notebook: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Return a stored notebook with its made cells as the definitions have them now.
+
+    New further exercises go before the section on limits.
+    """
+    cells = notebook["cells"]
+    closing = next((cell["id"] for cell in cells if "没有说什么" in "".join(cell["source"][:40])), None)
+    for made in made_cells(prefix):
+        cells = put(cells, made, before=closing)
+    return notebook | {"cells": cells}
+
+
+def update_stored(folder: Path) -> list[Path]:
+    """Bring the made cells of all stored notebooks up to date; return the files that changed."""
+    changed = []
+    for path in sorted(folder.glob("27.*.ipynb")):
+        text, notebook = read(path)
+        new = normalise(with_made_cells(notebook, path.name[:5]), stem=path.stem)
+        if new != text:
+            write_whole(path, new.encode())
+            changed.append(path)
+    return changed
+
+
+def individual_notebook(
+    template: dict[str, Any], student: Student, *, secret: bytes, own: Sequence[Exercise] = ()
+) -> str:
+    """Return one student's notebook: the stored one with other numbers, signed, nothing answered or run.
+
+    Exercises of the teacher's own file give their prompts and places to answer, no parameters and no check.
+    """
+    parameters = {exercise.id: draw(exercise, student.id, secret) for exercise in BOOK}
+    cells = list(template["cells"])
+    for exercise in BOOK:
+        cells = put(cells, question_cells(exercise, parameters=parameters[exercise.id], individual=True))
+    cells = put(cells, [parameters_cell(student.id, parameters)], before=_AFTER_INTRO)
+    for exercise in own:
+        made = question_cells(exercise, parameters=draw(exercise, student.id, secret), checked=False)
+        cells = put(cells, made, before=_CLOSING)
+    plain = json.loads(normalise(template | {"cells": [_unrun(cell) for cell in cells]}, stem=_QUESTIONS))
+    plain["metadata"]["course"] = {
+        "student": student.id,
+        "parameters": parameters,
+        "signature": sign(student.id, parameters, secret),
+    }
+    return json.dumps(plain, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def _unrun(cell: Cell) -> Cell:
+    return cell | {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else cell
+
+
+def file_name(student: Student) -> str:
+    """Return a name that every file system takes, different for different ids.
+
+    >>> file_name(Student("0429")), file_name(Student("a/b"))
+    ('0429', 'a_b-c14cddc0')
+    """
+    plain = re.sub(r"[^0-9A-Za-z_-]", "_", student.id)[:60]
+    if plain == student.id:
+        return plain
+    return f"{plain}-{hashlib.sha256(student.id.encode()).hexdigest()[:8]}"
+
+
+def read_secret(path: Path) -> bytes:
+    """Return the bytes of a secret file; make one where there is none yet."""
+    import secrets
+
+    if not path.exists():
+        write_whole(path, secrets.token_hex(32).encode())
+        path.chmod(0o600)
+    secret = path.read_bytes().strip()
+    if len(secret) < 16:
+        raise CourseError(
+            "密钥太短，别人猜得出", got=path.name, remedy="请删掉这个文件，再运行一次会造一个新的"
+        )
+    return secret
+
+
+def read_exercises(path: Path) -> tuple[Exercise, ...]:
+    """Return ``EXERCISES`` of a teacher's own Python file: exercises of the same form, under other ids."""
+    try:
+        found = runpy.run_path(str(path)).get("EXERCISES")
+    except Exception as error:  # the teacher's own file may fail in any way
+        got = f"{type(error).__name__}: {error}"
+        raise CourseError(f"{path.name} 运行出错", got=got, remedy="请先单独运行它，修好再来") from error
+    exercises = tuple(found) if isinstance(found, Iterable) else ()
+    if not exercises or not all(isinstance(exercise, Exercise) for exercise in exercises):
+        raise CourseError(
+            f"{path.name} 里没有习题",
+            got=found,
+            remedy="请写 EXERCISES = (Exercise(...), ...)，每项都是 Exercise",
+        )
+    taken = [exercise.id for exercise in exercises if exercise.id in EXERCISES]
+    if taken:
+        raise CourseError("习题编号与课程的相同", got=taken[0], remedy="请换一个编号，例如 T1")
+    return exercises

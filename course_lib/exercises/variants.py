@@ -1,0 +1,89 @@
+"""Other numbers for every student, which nobody can compute without the secret.
+
+Every draw is taken from HMAC-SHA256 of the secret over exercise and student, so the holder of the secret
+recomputes it at any time, on any machine. Parameters under which a misconception would give a right answer,
+two misconceptions the same, or the answers would be the book's are drawn again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from ..arguments import text
+from ..errors import CourseError
+from .exercise import Exercise, Parameters, tells_apart
+
+T = TypeVar("T")
+_MOST_DRAWS: Final = 1000
+
+
+def _secret(secret: object) -> bytes:
+    if not isinstance(secret, bytes) or not secret:
+        raise CourseError(
+            "secret 必须是非空的 bytes", remedy="请用 secrets.token_bytes(32) 造一个，并只自己留着"
+        )
+    return secret
+
+
+def _digest(secret: bytes, *words: object) -> str:
+    return hmac.new(secret, json.dumps(words, sort_keys=True).encode("ascii"), hashlib.sha256).hexdigest()
+
+
+class Draw:
+    """A stream of choices that depends on nothing but the secret and the words it was made of."""
+
+    def __init__(self, secret: bytes, *words: object) -> None:
+        self._numbers = self._stream(secret, words)
+
+    @staticmethod
+    def _stream(secret: bytes, words: tuple[object, ...]) -> Iterator[int]:
+        count = 0
+        while True:
+            yield int(_digest(secret, *words, count), 16)
+            count += 1
+
+    def whole(self, least: int, most: int, *, step: int = 1) -> int:
+        """Return a whole number from ``least`` to ``most``, both included."""
+        return least + step * (next(self._numbers) % ((most - least) // step + 1))
+
+    def pick(self, options: Sequence[T]) -> T:
+        """Return one of the options."""
+        return options[next(self._numbers) % len(options)]
+
+    def shuffled(self, options: Sequence[T], count: int | None = None) -> list[T]:
+        """Return ``count`` of the options (all of them by default), each once, in drawn order."""
+        left = list(options)
+        wanted = len(left) if count is None else count
+        return [left.pop(next(self._numbers) % len(left)) for _ in range(wanted)]
+
+
+def draw(exercise: Exercise, student_id: str, secret: bytes) -> dict[str, Any]:
+    """Return this student's parameters of an exercise; the same arguments always give the same."""
+    student, key = text("student_id", student_id), _secret(secret)
+    book = exercise.solve()
+    for attempt in range(_MOST_DRAWS):
+        parameters = exercise.draw(Draw(key, exercise.id, student, attempt))
+        if exercise.solve(parameters) != book and tells_apart(exercise, parameters):
+            return dict(parameters)
+    raise CourseError(
+        f"习题 {exercise.id} 的取值范围抽不出合用的题设", remedy="请放宽 draw 的范围，或去掉总是同答案的误解"
+    )
+
+
+def sign(student_id: str, parameters: Mapping[str, Parameters], secret: bytes) -> str:
+    """Return the signature of one student's parameters, exercise by exercise."""
+    plain = {name: dict(values) for name, values in parameters.items()}
+    return _digest(_secret(secret), "signed", text("student_id", student_id), plain)
+
+
+def is_signed(
+    student_id: str, parameters: Mapping[str, Parameters], secret: bytes, signature: object
+) -> bool:
+    """True if the signature was made with this secret for exactly these parameters."""
+    if not isinstance(signature, str) or not signature.isascii():
+        return False
+    return hmac.compare_digest(sign(student_id, parameters, secret), signature)
