@@ -1,0 +1,5 @@
+"""``python -m tests.pictures`` draws the kept pictures anew."""
+
+from . import renew
+
+renew()
