@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import tracemalloc
 import unicodedata
 from fractions import Fraction
@@ -170,7 +171,8 @@ def test_an_axis_that_moves_is_drawn_anew():
     [
         ("1,310,720", 1_310_720), ("1_000_000", 1_000_000), ("1e6", 1_000_000), ("7.5B", 7_500_000_000),
         ("100万", 1_000_000), ("３ 亿", 300_000_000), ("1/3", Fraction(1, 3)), ("25%", Fraction(1, 4)),
-        ("0.1", Fraction(1, 10)), ("80g", 80_000_000_000),
+        ("0.1", Fraction(1, 10)), ("80g", 80_000_000_000), ("１／２", Fraction(1, 2)),
+        ("７．５Ｂ", 7_500_000_000), ("１ｅ６", 1_000_000), ("−5", -5), ("－5", -5),
     ],
 )  # fmt: skip
 def test_typed_numbers_are_read(typed, value):
@@ -305,9 +307,57 @@ def test_one_explorer_feeds_another(small):
     assert target.inputs.sequences == 9
 
 
+def test_explorers_that_feed_each_other_stop_after_one_round(small):
+    other = filling_up()
+    small.feeds(other, sequences=lambda inputs, result: inputs.n + 1)
+    other.feeds(small, n=lambda inputs, result: inputs.sequences + 1)
+    assert (small.inputs.n, other.inputs.sequences) == (6, 7)
+    small.set(n=2)
+    assert (small.inputs.n, other.inputs.sequences) == (4, 3)
+
+
+def test_a_feed_that_fails_is_explained_and_one_that_never_worked_is_forgotten(small):
+    with pytest.raises(CourseError, match="没有这个控件"):
+        small.feeds(filling_up(), nothing=lambda inputs, result: 1)
+    small.set(n=5)
+    assert small.errors == ()
+    small.feeds(filling_up(), sequences=lambda inputs, result: 12 // (6 - inputs.n))
+    small.set(n=6)
+    assert small.errors[0].startswith("这里算不下去：ZeroDivisionError")
+
+
 def test_unknown_control_is_refused(small):
     with pytest.raises(CourseError, match="没有这个控件"):
-        small.set(nothing=1)
+        small.set(n=9, nothing=1)
+    assert (small.knobs["n"].value, small.inputs.n) == (4, 4)
+
+
+def test_values_are_taken_together_or_not_at_all(small):
+    small.set(n=9, size=-1)
+    assert (small.knobs["n"].value, views(small, "n")[1].value, small.inputs.n) == (4, "4", 4)
+    assert [name for name, knob in small.knobs.items() if knob.error.value] == ["size"]
+
+
+def test_what_was_typed_in_vain_goes_with_its_explanation(small):
+    typed = views(small, "size")[1]
+    typed.value = "abc"
+    small.set(n=9)
+    assert (small.errors, typed.value, small.inputs.size) == ((), "1,000,000", 10**6)
+
+
+def test_changes_from_several_threads_leave_one_state(small):
+    other = filling_up()
+    small.feeds(other, sequences=lambda inputs, result: inputs.n)
+    ways = [
+        threading.Thread(target=lambda n=n: [small.set(n=n), small.set(size=1000 * n)]) for n in range(1, 9)
+    ]
+    for way in ways:
+        way.start()
+    for way in ways:
+        way.join()
+    assert small.inputs._asdict() == {name: knob.value for name, knob in small.knobs.items()}
+    assert small.inputs.n == other.inputs.sequences
+    assert small.stage.redraw_all() == small.image.value
 
 
 def test_the_stored_picture_is_of_the_present_state(small):

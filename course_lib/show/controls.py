@@ -23,6 +23,9 @@ _SUFFIXES: Final[Mapping[str, int | Fraction]] = {
     "万": 10**4, "亿": 10**8, "%": Fraction(1, 100),
 }  # fmt: skip
 
+# An input method may leave any of these: full-width forms of ASCII, and the minus of typesetting.
+_HALF_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x2212: "-"}
+
 
 def log_stops(least: int, most: int, *, per_decade: int = 24) -> tuple[int, ...]:
     """Return whole numbers from ``least`` to ``most``, evenly spaced on a log scale, of two or three digits.
@@ -63,7 +66,7 @@ def parse_number(name: str, typed: str) -> int | Fraction:
     >>> parse_number("workers", "１，０００"), parse_number("parameters", "7.5B"), parse_number("x", "1/3")
     (1000, 7500000000, Fraction(1, 3))
     """
-    plain = re.sub(r"[\s,_，]", "", typed.translate({ord("．"): ".", ord("％"): "%", ord("－"): "-"}))
+    plain = re.sub(r"[\s,_]", "", typed.translate(_HALF_WIDTH))
     factor = _SUFFIXES.get(plain[-1:].upper())
     number = plain if factor is None else plain[:-1]
     try:

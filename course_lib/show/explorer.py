@@ -66,6 +66,7 @@ class Explorer(ipywidgets.VBox):
         self._inputs = _inputs_type(self.book)
         self._compute, self._table, self._sentence, self._code = compute, table, sentence, code
         self._followers: list[Callable[[], None]] = []
+        self._leading = False
         self._still: tuple[Any, bytes] = (None, b"")
         with DRAWING:
             self.stage = Stage(*size)
@@ -113,26 +114,31 @@ class Explorer(ipywidgets.VBox):
     # What moves it
 
     def set(self, **values: Any) -> None:
-        """Move several controls and draw once; a value that will not do is explained at its control."""
-        for name, value in values.items():
-            knob = self.knobs.get(name)
-            if knob is None:
+        """Move several controls and draw once: all or none. A value that will not do is explained there."""
+        for name in values:
+            if name not in self.knobs:
                 raise CourseError("没有这个控件", got=name, remedy=f"可选：{'、'.join(self.knobs)}")
+        for name, value in values.items():
             try:
-                knob.set(value)
+                self.knobs[name].control.check(value)
             except CourseError as error:
-                knob.explain(str(error))
+                self.knobs[name].explain(str(error))
                 return
+        for name, value in values.items():
+            self.knobs[name].set(value)
         self.refresh()
 
     def feeds(self, target: Explorer, **how: Callable[[Any, Any], Any]) -> None:
-        """Let results move another's controls: control name → function of (inputs, result) of this one."""
+        """Let results move another's controls: control name → function of (inputs, result) of this one.
+
+        Two may feed each other: a change goes round once.
+        """
 
         def follow() -> None:
             target.set(**{name: value(self.inputs, self.result) for name, value in how.items()})
 
-        self._followers.append(follow)
         follow()
+        self._followers.append(follow)
 
     def refresh(self) -> None:
         """Compute and draw the present state of the controls; explain what cannot be computed."""
@@ -149,8 +155,20 @@ class Explorer(ipywidgets.VBox):
                 return
             self._explain(None)
             self._publish()
-        for follow in self._followers:
-            follow()
+            self._lead()
+
+    def _lead(self) -> None:
+        """Let the followers move, unless they are moving already: two that feed each other never end."""
+        if self._leading:
+            return
+        self._leading = True
+        try:
+            for follow in self._followers:
+                follow()
+        except Exception as error:  # in a handler it would vanish into a log: the reader must see it
+            self._explain(error)
+        finally:
+            self._leading = False
 
     def _take(self, inputs: Any) -> None:
         """Compute before anything is touched, then hand the result to the marks."""

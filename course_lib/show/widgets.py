@@ -79,11 +79,7 @@ class Knob:
     def set(self, value: object) -> None:
         """Take a checked value over into the view without calling ``changed``."""
         self.value = self.control.check(value)
-        self._quiet = True
-        try:
-            self._show()
-        finally:
-            self._quiet = False
+        self._show_quietly()
         self.explain("")
 
     def explain(self, sentence: str) -> None:
@@ -93,6 +89,8 @@ class Knob:
         if self.error.value != (shown := escape(sentence)):
             self.error.value = shown
             self.error.layout.display = "" if sentence else "none"
+            if not sentence:
+                self._show_quietly()  # what was typed in vain does not stay when its explanation goes
 
     def _make(self, look: dict[str, Any]) -> list[ipywidgets.Widget]:
         look["layout"] = {"width": f"{self._label_em + _HANDLE + _TYPED}em"}
@@ -103,6 +101,13 @@ class Knob:
             self._view = ipywidgets.Checkbox(value=self.value, **look)
         self._view.observe(lambda change: self._moved(lambda: change["new"]), "value")
         return [self._view]
+
+    def _show_quietly(self) -> None:
+        self._quiet = True
+        try:
+            self._show()
+        finally:
+            self._quiet = False
 
     def _show(self) -> None:
         self._view.value = self.value
