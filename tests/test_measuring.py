@@ -14,7 +14,15 @@ from course_lib.ledger import ACTIVATIONS
 from course_lib.lifetimes import PhaseKind
 from course_lib.measuring import Diary, measured_timeline, reconcile
 from course_lib.measuring.lives import owner_of
-from course_lib.step_ledger import KEEPS, POLICIES, StepPlan, StepShape, forward_flops, rebuild_flops
+from course_lib.step_ledger import (
+    KEEPS,
+    POLICIES,
+    StepPlan,
+    StepShape,
+    forward_flops,
+    peak,
+    rebuild_flops,
+)
 from course_lib.trainer import Watch
 
 SMALL = StepShape(sequences=2, positions=16, width=16, layers=3, heads=2, vocabulary=50)
@@ -176,10 +184,25 @@ def test_measured_lives_of_the_saved_arrays(keep, n_bytes):
     assert timeline.end == 9
 
 
+@pytest.mark.parametrize(
+    ("vocabulary", "keep", "n_bytes"),
+    [
+        (12_387, 4, 35_584_000),
+        (12_387, 1, 35_190_784),
+        (256, 10, 7_907_328),
+        (256, 4, 6_528_000),
+        (256, 1, 6_233_088),
+    ],
+)
+def test_measured_peak_is_the_predicted_one(vocabulary, keep, n_bytes):
+    plan = StepPlan(shape=StepShape(vocabulary=vocabulary), keep=keep)
+    assert measured_timeline(plan).peak().total_bytes == peak(plan).total_bytes == n_bytes
+
+
 def test_measured_peak_of_the_chapters_step():
-    peak = measured_timeline(CHAPTER).peak()
-    assert peak.total_bytes == 37_423_104
-    assert {item.name: item.total_bytes for item in peak.alive}["logits"] == 19_026_432
+    highest = measured_timeline(CHAPTER).peak()
+    assert highest.total_bytes == 37_423_104
+    assert {item.name: item.total_bytes for item in highest.alive}["logits"] == 19_026_432
 
 
 def test_command_prints_what_scripts_read(monkeypatch, capsys):

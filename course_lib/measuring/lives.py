@@ -45,7 +45,7 @@ _STATE: Final = {
     "first": MOMENTS,
     "second": MOMENTS,
 }
-_OTHERS: Final = {"scores": ATTENTION_SCORES, "scale1": SCALES, "scale2": SCALES, "product": WORKSPACE}
+_OTHERS: Final = {"scores": ATTENTION_SCORES, "scale1": SCALES, "scale2": SCALES, "borrowed": WORKSPACE}
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ def feed_forward_grad(bench: Workbench, layer: int, gradient: Array, arrays: Arr
     bench.add_grad("c2", layer, gradient.sum(axis=(0, 1)))
     bench.add_grad("w2", layer, bench.multiply(flat(hidden).T, flat(gradient)))
     spread = bench.multiply(gradient, bench.weight("w2", layer).T)
-    spread *= hidden > 0
+    spread *= bench.borrow(hidden > 0)
     del hidden
     normal = bench.widen(arrays["normal2"])
     bench.add_grad("c1", layer, spread.sum(axis=(0, 1)))
@@ -36,7 +36,7 @@ def attention_grad(bench: Workbench, layer: int, gradient: Array, arrays: Arrays
     inputs = flat(affine(bench, layer, "1", normal))
     for each, values in of_each.items():
         bench.add_grad(f"w{each}", layer, bench.multiply(inputs.T, flat(values)))
-    inner = np.zeros_like(gradient)
+    inner = bench.borrow(np.zeros_like(gradient))
     for each, values in of_each.items():
         inner += bench.multiply(values, bench.weight(f"w{each}", layer).T)
     return gradient + normalise_grad(bench, layer, "1", inner, normal, bench.widen(arrays["scale1"]))
@@ -46,14 +46,14 @@ def _qkv_grads(bench: Workbench, found: Array, arrays: Arrays) -> Arrays:
     """Return the gradients of q, k and v, each (B, T, D), from the one of what attention found."""
     q, k, v = (split_heads(bench, bench.widen(arrays[each])) for each in "qkv")
     scores = bench.widen(arrays["scores"])
-    of_v = join_heads(bench.multiply(scores.swapaxes(-1, -2), found))
+    of_v = bench.borrow(join_heads(bench.multiply(scores.swapaxes(-1, -2), found)))
     inner = bench.multiply(found, v.swapaxes(-1, -2))
-    inner -= (inner * scores).sum(axis=-1, keepdims=True)
+    inner -= bench.borrow(inner * scores).sum(axis=-1, keepdims=True)
     inner *= scores
     inner *= q.shape[-1] ** -0.5
     del scores
-    of_q = join_heads(bench.multiply(inner, k))
-    of_k = join_heads(bench.multiply(inner.swapaxes(-1, -2), q))
+    of_q = bench.borrow(join_heads(bench.multiply(inner, k)))
+    of_k = bench.borrow(join_heads(bench.multiply(inner.swapaxes(-1, -2), q)))
     return {"q": of_q, "k": of_k, "v": of_v}
 
 
@@ -63,10 +63,10 @@ def normalise_grad(
     """Return the gradient of what was normalised; adds those of gain and bias."""
     bench.add_grad(f"gain{which}", layer, (gradient * normal).sum(axis=(0, 1)))
     bench.add_grad(f"bias{which}", layer, gradient.sum(axis=(0, 1)))
-    inner = gradient * bench.weight(f"gain{which}", layer)
+    inner = bench.borrow(gradient * bench.weight(f"gain{which}", layer))
     along = (inner * normal).mean(axis=-1, keepdims=True)
     inner -= inner.mean(axis=-1, keepdims=True)
-    inner -= normal * along
+    inner -= bench.borrow(normal * along)
     inner *= scale
     return inner
 

@@ -52,7 +52,8 @@ def attend(bench: Workbench, layer: int, x: Array, arrays: Arrays) -> Array:
     arrays["scores"] = bench.save("scores", layer, scores)
     found = bench.multiply(bench.widen(arrays["scores"]), v)
     arrays["context"] = bench.save("context", layer, join_heads(found))
-    return x + bench.multiply(bench.widen(arrays["context"]), bench.weight("wo", layer))
+    mixed = bench.multiply(bench.widen(arrays["context"]), bench.weight("wo", layer))
+    return bench.borrow(x + mixed)
 
 
 def expand(bench: Workbench, layer: int, middle: Array, arrays: Arrays) -> None:
@@ -82,7 +83,7 @@ def normalise(x: Array) -> tuple[Array, Array]:
 
 def affine(bench: Workbench, layer: int | None, which: str, normal: Array) -> Array:
     """Return the normalised values times gain plus bias."""
-    scaled = normal * bench.weight(f"gain{which}", layer)
+    scaled = bench.borrow(normal * bench.weight(f"gain{which}", layer))
     scaled += bench.weight(f"bias{which}", layer)
     return scaled
 

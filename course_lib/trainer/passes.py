@@ -66,6 +66,7 @@ def backward(bench: Workbench, batch: Batch, kept: Forward, *, loss_scale: float
             rebuild(bench, layer, arrays)
             bench.watch.boundary(layer_phase(layer, "重算"))
         gradient = feed_forward_grad(bench, layer, gradient, arrays)
+        bench.watch.array(STREAM, None, gradient)
         gradient = attention_grad(bench, layer, gradient, arrays)
         bench.watch.array(STREAM, None, gradient)
         del arrays
@@ -114,7 +115,7 @@ def _output_grad(bench: Workbench, batch: Batch, output: Arrays, loss_scale: flo
 
 
 def _embedding_grad(bench: Workbench, batch: Batch, gradient: Array) -> None:
-    by_token = np.zeros(bench.state.weights["tokens"].shape, gradient.dtype)
+    by_token = bench.borrow(np.zeros(bench.state.weights["tokens"].shape, gradient.dtype))
     np.add.at(by_token, batch.tokens, gradient)
     bench.add_grad("tokens", None, by_token)
     bench.add_grad("positions", None, gradient.sum(axis=0))

@@ -60,7 +60,13 @@ class Workbench:
 
     def widen(self, stored: Array) -> Array:
         """Return stored values in the precision of the arithmetic; no copy where it is the same."""
-        return stored.astype(DTYPES[self.state.plan.policy.compute], copy=False)
+        values = stored.astype(DTYPES[self.state.plan.policy.compute], copy=False)
+        return values if values is stored else self.borrow(values)
+
+    def borrow(self, values: Array) -> Array:
+        """Return an array that is only needed for a moment, and tell the watch of it."""
+        self.watch.array("borrowed", None, values)
+        return values
 
     def save(self, name: str, layer: int | None, values: Array) -> Array:
         """Return values as they are kept for the backward pass; what is used later is the rounded value."""
@@ -70,10 +76,8 @@ class Workbench:
 
     def multiply(self, a: Array, b: Array) -> Array:
         """Return the matrix product and count its work: 2 per multiplication and addition."""
-        product: Array = a @ b
         self.watch.flops(2 * a.size * b.shape[-1])
-        self.watch.array("product", None, product)
-        return product
+        return self.borrow(a @ b)
 
     def add_grad(self, name: str, layer: int | None, values: Array) -> None:
         """Add a contribution to a gradient, in the precision in which gradients are kept.
@@ -82,7 +86,7 @@ class Workbench:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             grad = self.state.grads[key(name, layer)]
-            grad += values.astype(grad.dtype, copy=False)
+            grad += values if values.dtype == grad.dtype else self.borrow(values.astype(grad.dtype))
 
 
 def key(name: str, layer: int | None) -> str:

@@ -49,14 +49,14 @@ class MemoryOverTime:
         self._stops = scale.spans(PhaseKind.STOP)
         self._dense = _SWING in heights
 
-    def capacity(self, n_bytes: int) -> None:
-        """Fit the axis to curve and capacity, and show the ground beyond it."""
-        self._top = top = round_up(max(self._highest, n_bytes, 1) * 1.22)
+    def capacity(self, n_bytes: int, *, name: str = "容量", reach: int = 0) -> None:
+        """Fit the axis to curve, capacity and ``reach``, and show the ground beyond the capacity."""
+        self._top = top = round_up(max(self._highest, n_bytes, reach, 1) * 1.22)
         self._axes.set_ylim(0, top)
         self._beyond.show({"": [(0, 1, n_bytes, top)]})
         self._stop.show({"": [(*span, 0, top) for span in self._stops]})
         self._limit.show([(0, n_bytes, 1, n_bytes)])
-        self._limit_note.show([(0.998, n_bytes + top * 0.015, f"容量 {short_bytes(n_bytes)}", RED)])
+        self._limit_note.show([(0.998, n_bytes + top * 0.015, f"{name} {short_bytes(n_bytes)}", RED)])
         self._title.show([(0, top * 1.02, "内存里同时活着的字节")])
         remark = "浅色：微批次太密，这里只画最低到最高"
         self._remark.show([(1, top * 1.02, remark, QUIET)] if self._dense else ())
