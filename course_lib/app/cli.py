@@ -25,6 +25,7 @@ COMMANDS: Final = MappingProxyType(
         "test": "testing",
         "notebooks": "notebooks",
         "reconcile": "reconcile",
+        "recovery-trial": "recovery_trial",
         "check": "check",
         "release": "release",
     }
