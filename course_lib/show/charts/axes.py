@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor, log10
 
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 
 from ...units import GB, KB, MB, TB, in_unit
 from ..palette import PAPER
+
+_FEW_LABELS = 16  # names beyond this are thinned out
 
 
 def short_bytes(number: float) -> str:
@@ -51,6 +54,13 @@ def even_ticks(axis, label: str = "", *, moving: bool = True, ticks: int = 8) ->
     axis.set_major_locator(MaxNLocator(ticks, integer=True))
     axis.set_label_text(label)
     axis.set_animated(moving)
+
+
+def name_lanes(axis, names: Sequence[str]) -> None:
+    """Write names at 0, 1, 2, … of an axis, thinned out where there are too many to read."""
+    every = max(-(-len(names) // _FEW_LABELS), 1)
+    axis.set_major_locator(FixedLocator(range(0, len(names), every)))
+    axis.set_major_formatter(FixedFormatter(names[::every]))  # its words are what the stage compares
 
 
 def plain(axes, *, keep: str = "") -> None:

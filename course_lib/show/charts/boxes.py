@@ -33,6 +33,14 @@ def _sheet(style: Style, inch: int, width: int) -> np.ndarray:
     return np.tile(tile, (1, -(-width // inch)))
 
 
+def by_kind(rows) -> dict[Hashable, list]:
+    """Return kind → rows, from rows of (kind, …): what ``Boxes.show`` takes."""
+    groups: dict[Hashable, list] = {}
+    for kind, *box in rows:
+        groups.setdefault(kind, []).append(box)
+    return groups
+
+
 class Boxes(Artist):
     """Rectangles of several kinds; a ``linewidth`` in points is the gap between neighbours."""
 

@@ -12,8 +12,8 @@ from ...recompute import REBUILT
 from ...sharding import GATHERED_WEIGHTS, STAGES, UNSCATTERED_GRADS
 from ..palette import BEYOND, GREY, INK, OF_ROW, RED, Style
 from .axes import axis_in_bytes
+from .bars import LedgerBars
 from .boxes import Boxes
-from .charts import LedgerBars
 from .marks import Labels, Points, Rules
 
 MARGIN, MOMENT = "余量", "临时的"

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ...accumulation import Arrangement, Contribution, arrangements, equal_weight_mean, total
 from .. import Choice, Number, Table
 from ..charts import Boxes, Labels, Rules, legend
-from ..charts.charts import name_lanes
+from ..charts.axes import name_lanes
 from ..controls import show_number
 from ..explorer import Explorer
 from ..palette import BLUE, INK, PAPER, RED, Style
