@@ -229,7 +229,7 @@ class Explorer(ipywidgets.VBox):
             description="现成的设定",
             tooltip="现成的设定",
             style={"description_width": "6em"},
-            layout={"width": "20em"},
+            layout={"width": "26em"},
         )
         self._preset.observe(self._preset_chosen, "value")
         show = ipywidgets.ToggleButton(

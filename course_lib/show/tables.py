@@ -13,7 +13,7 @@ from ..ledger import Ledger, Row
 from ..units import format_bytes
 
 _NUMBER: Final = re.compile(r"(?:约 )?[-−+]?\d[\d,./]*(?:e[-+]?\d+)?%?")
-_SHORT: Final = 8  # characters that a narrow window does not break
+_SHORT: Final = 4  # characters that a narrow window does not break
 
 
 @dataclass(frozen=True, slots=True)

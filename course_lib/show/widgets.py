@@ -19,8 +19,9 @@ from .palette import DARK_FILTER
 
 _HANDLE, _TYPED, _UNIT, _GAP = 10, 10, 4, 1  # widths in em
 
-# Sets names for screen readers, and keeps a letter typed on a handle from running a notebook command ("x"
-# would cut the cell); keys with Ctrl, Shift + Enter and the arrows work as ever. Runs when it appears.
+# Sets names for screen readers, and keeps keys pressed on a control from running a notebook command: "x"
+# would cut the cell, an arrow leave the list. Keys with Ctrl, Shift + Enter and Esc work as ever. Runs when
+# it appears.
 _SETUP = """
 const root=this.closest('.course-explorer');
 root.querySelectorAll('.noUi-handle').forEach(h=>{
@@ -28,8 +29,9 @@ const l=h.closest('.widget-hslider')?.querySelector('.widget-label');
 if(l)h.setAttribute('aria-label',l.textContent)});
 root.querySelectorAll('.widget-image').forEach(i=>i.alt=root.querySelector('.course-title').textContent);
 if(!window.courseKeys){window.courseKeys=1;window.addEventListener('keydown',e=>{const h=e.target;
-if(!h.matches||!h.matches('.course-explorer .noUi-handle'))return;
-h.toggleAttribute('data-lm-suppress-shortcuts',e.key.length===1&&!e.ctrlKey&&!e.metaKey&&!e.altKey)},true)}
+if(!h.closest||!h.closest('.course-explorer'))return;
+h.toggleAttribute('data-lm-suppress-shortcuts',
+!(e.ctrlKey||e.metaKey||e.altKey||e.key==='Escape'||e.key==='Enter'&&e.shiftKey))},true)}
 """
 
 STYLE = """<style>
@@ -93,7 +95,7 @@ class Knob:
                 self._show_quietly()  # what was typed in vain does not stay when its explanation goes
 
     def _make(self, look: dict[str, Any]) -> list[ipywidgets.Widget]:
-        look["layout"] = {"width": f"{self._label_em + _HANDLE + _TYPED}em"}
+        look["layout"] = {"width": f"{self._label_em + _HANDLE + _TYPED + _UNIT}em"}
         if isinstance(self.control, Choice):
             options = [(label, value) for value, label in self.control.options.items()]
             self._view = ipywidgets.Dropdown(options=options, value=self.value, **look)

@@ -8,6 +8,7 @@ with running_lab(stored()) as lab, chromium() as browser:
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import secrets
@@ -17,7 +18,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from PIL import Image
+
 from .lab import Lab
+from .on_screen import OnScreen
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PLACES = ("/usr/bin/chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
@@ -43,12 +48,19 @@ _IDLE = f"""() => window.jupyterapp && {_PANEL}?.context?.isReady
     && !document.querySelector('#jupyterlab-splash')"""
 _SETTLED = """() => !document.body.textContent.includes('Loading widget')
     && [...document.querySelectorAll('.jp-OutputArea img')].every(i => i.complete && i.naturalWidth)"""
-_SHOWN = "explorer => ['img', '.course-words'].map(part => explorer.querySelector(part))"
-_STATE = (
-    f"explorer => {{ const [image, words] = ({_SHOWN})(explorer); return [image.src, words.textContent] }}"
-)
-_CHANGED = f"""([explorer, before]) => {{ const now = ({_STATE})(explorer);
-    return now[0] !== before[0] && now[1] !== before[1] }}"""
+# What is cut off in its own box, or sticks out of the notebook sideways. Of a list, its longest line counts.
+_CUT = """() => { const page = document.querySelector('.jp-Notebook').getBoundingClientRect();
+    const pen = document.createElement('canvas').getContext('2d');
+    const wider = one => { if (one.tagName !== 'SELECT') return one.scrollWidth > one.clientWidth + 1;
+        pen.font = getComputedStyle(one).font;
+        return [...one.options].some(line => pen.measureText(line.text).width > one.clientWidth - 16) };
+    const parts = '.widget-label, button, select, input, .course-title, .course-words p';
+    return [...document.querySelectorAll('.course-explorer')].flatMap(explorer =>
+        [...explorer.querySelectorAll(parts)].filter(one => one.offsetParent).filter(one => {
+            const box = one.getBoundingClientRect();
+            return wider(one) || box.left < page.left - 1 || box.right > page.right + 1 })
+        .map(one => explorer.querySelector('.course-title').textContent + ': ' + one.className + ' '
+            + (one.closest('.widget-inline-hbox') || one).textContent.slice(0, 60))) }"""
 
 
 def browser_path() -> str | None:
@@ -120,9 +132,22 @@ class NotebookPage:
         self.page.evaluate(f"async () => {{ await {_PANEL}.sessionContext.session.kernel.restart() }}")
         self.wait_until_idle()
 
-    def dark(self) -> None:
-        self.command("apputils:change-theme", theme="JupyterLab Dark")
-        self.page.wait_for_selector("body[data-jp-theme-light='false']", state="attached", timeout=ANSWER)
+    def theme(self, name: str) -> None:
+        """Change JupyterLab's theme, and wait until the page wears it."""
+        self.command("apputils:change-theme", theme=name)
+        light = "false" if "Dark" in name else "true"
+        self.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached", timeout=ANSWER)
+        self.page.wait_for_timeout(SECONDS / 2)
+
+    def resize(self, width: int, height: int) -> None:
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.wait_for_timeout(SECONDS / 2)
+
+    def white_shares(self, selector: str) -> list[float]:
+        """Photograph what matches; return for each the share of its points that are nearly white."""
+        photographs = [found.screenshot() for found in self.page.query_selector_all(selector)]
+        grey = [np.asarray(Image.open(io.BytesIO(one)).convert("L")) for one in photographs]
+        return [float(np.mean(points > 230)) for points in grey]
 
     def notebook(self) -> dict[str, Any]:
         """The notebook as the page holds it now, outputs included."""
@@ -134,36 +159,12 @@ class NotebookPage:
         errors = [f"{output['ename']}: {output['evalue']}" for output in outputs if "ename" in output]
         return errors + [output["text"] for output in outputs if output.get("name") == "stderr"]
 
-    def explorers(self) -> list[Any]:
-        return self.page.query_selector_all(".course-explorer")
+    def explorers(self) -> list[OnScreen]:
+        return [OnScreen(self.page, found) for found in self.page.query_selector_all(".course-explorer")]
 
     def interruptions(self) -> list[str]:
         """Dialogues and notifications in front of the notebook."""
         return [found.inner_text() for found in self.page.query_selector_all(".jp-Dialog, .Toastify__toast")]
-
-    def words_of(self, explorer: Any) -> str:
-        return explorer.query_selector(".course-words").inner_text()
-
-    def back_to_book(self, explorer: Any) -> None:
-        """Press the explorer's first button and wait until its answer has been painted."""
-        explorer.query_selector("button").click()
-        self.page.wait_for_timeout(SECONDS / 2)
-        self.page.wait_for_function(_IDLE, timeout=ANSWER)
-
-    def answers_to(self, explorer: Any, handle: Any, key: str) -> bool:
-        """Press a key on a slider; True when picture and words change, or the explorer says why not."""
-        from playwright.sync_api import TimeoutError as TooLate
-
-        before = explorer.evaluate(
-            "e => [e.querySelector('img').src, e.querySelector('.course-words').textContent]"
-        )
-        handle.focus()
-        self.page.keyboard.press(key)
-        try:
-            self.page.wait_for_function(_CHANGED, arg=[explorer, before], timeout=ANSWER)
-        except TooLate:
-            return False
-        return True
 
     def overflow(self) -> list[str]:
         """What is wider than its place, by its first words: it sticks out, or must be scrolled sideways."""
@@ -175,6 +176,10 @@ class NotebookPage:
                     || part.scrollWidth > part.clientWidth + 2)
                 .map(part => part.className + ' ' + part.textContent.slice(0, 40)) }"""
         )
+
+    def cut(self) -> list[str]:
+        """Labels, controls and sentences of explorers that are cut off or lie outside the notebook."""
+        return self.page.evaluate(_CUT)
 
     def screenshots(self, folder: Path, suffix: str = "") -> list[Path]:
         """Photograph the notebook from top to bottom, one picture per screenful."""

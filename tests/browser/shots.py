@@ -29,7 +29,7 @@ def main() -> int:
         for path in notebooks:
             page = NotebookPage.open(browser, lab, path.name, width=options.width, height=options.height)
             if options.dark:
-                page.dark()
+                page.theme("JupyterLab Dark")
             if not options.stored:
                 page.run_all()
             for shot in page.screenshots(options.out, "-dark" if options.dark else ""):

@@ -17,13 +17,19 @@ from ..palette import OF_ROW
 from ..stage import Stage
 
 _MODEL_SHAPES = {
-    key: f"{m.title}：{m.positions:,} 位置，宽 {m.width:,}，{m.layers} 层" for key, m in MODELS.items()
+    key: f"{m.title}：{m.positions:,} × {m.width:,} × {m.layers} 层" for key, m in MODELS.items()
 }
 CONTROLS = (
     Number("objects", "放进几样", 5, range(1, 6), "样", "从工作权重开始，按训练一步的需要逐样放进设备"),
     Number("parameters", "参数量 N", 1_000_000, log_stops(10**4, 10**12), "个", "可训练参数的个数"),
     Number("sequences", "序列数", 2, range(1, 65), "个", "一个微批次里的序列数，只影响激活"),
-    Choice("shape", "激活的形状", "book", {"book": "书中：128 位置，宽 64，4 层"} | _MODEL_SHAPES),
+    Choice(
+        "shape",
+        "激活的形状",
+        "book",
+        {"book": "书中：128 × 64 × 4 层"} | _MODEL_SHAPES,
+        "位置数 × 宽度 × 层数",
+    ),
     Number("capacity", "设备容量", 10 * MB, log_stops(10**5, 10**14), "字节", "可以输入 80G 这样的数"),
 )
 PRESETS = {"只放工作权重": {"objects": 1}} | {

@@ -143,7 +143,9 @@ def _table(inputs: Any, result: tuple) -> Table:
     values = zip(*result, strict=True)
     rows = [(name, *map(_full, row)) for name, row in zip(names, values, strict=True)]
     fates = ("结果", *(_fate(inputs, row) for row in result))
-    return Table(("", *(fmt.name for fmt in FORMATS)), (*rows, fates))
+    low, high = _window(inputs)
+    note = f"图上看的是 {low:.6g} 到 {high:.6g}。"
+    return Table(("", *(fmt.name for fmt in FORMATS)), (*rows, fates), note=note)
 
 
 def _full(number: float) -> str:
