@@ -50,10 +50,7 @@ def shapes(count, seed):
 
 
 def assert_exact(plan):
-    found = reconcile(plan)
-    assert found.exact, [(plan, line) for line in found.lines if line.difference]
-    if plan.shape.parameters > 50_000:  # in a smaller model Python's own objects weigh too much
-        assert abs(found.peak.difference) < 0.001 * found.peak.predicted_bytes + 80_000, plan
+    assert [line for line in reconcile(plan).lines if line.difference] == [], plan
 
 
 @pytest.mark.parametrize(("dtype", "keep"), ALL)
@@ -66,10 +63,18 @@ def test_every_boundary_agrees_to_the_byte(dtype, keep):
 @pytest.mark.parametrize(("dtype", "keep"), ALL)
 def test_every_boundary_of_hundreds_of_shapes(dtype, keep):
     """300 shapes under each of 5 policies and 3 ways to keep: 4,500 steps."""
-    for shape in shapes(297, seed=27):
+    for shape in shapes(300, seed=27):
         assert_exact(StepPlan(shape=shape, dtype=dtype, keep=keep))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dtype", "keep"), ALL)
+def test_peak_at_the_chapters_width(dtype, keep):
+    """Within 0.1 %, and 10 kB for Python's own objects; numpy's temporaries may differ between versions."""
     for vocabulary in (256, 3_000, 12_387):
-        assert_exact(StepPlan(shape=StepShape(vocabulary=vocabulary), dtype=dtype, keep=keep))
+        found = reconcile(StepPlan(shape=StepShape(vocabulary=vocabulary), dtype=dtype, keep=keep))
+        assert found.exact
+        assert abs(found.peak.difference) < 0.001 * found.peak.predicted_bytes + 10_000, found.peak
 
 
 def test_chapters_step_as_typed():

@@ -1,7 +1,8 @@
 """Where memory is highest inside a step: boundaries do not show it, temporaries make it.
 
 Six moments compete, each with the arrays that the trainer's own lines make there; which one wins depends on
-the sizes. Temporaries inside numpy's operations are not counted: they are small and change with its version.
+the sizes. Temporaries inside numpy's operations are not counted: they are small beside the chapter's model
+and change with numpy's version; of a tiny model they may be some per cent.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from .batch import Batch, random_batch
 from .passes import backward, forward
 from .workbench import Array, State, Watch, Workbench, new_state
 
-__all__ = ["Array", "Batch", "State", "Step", "Watch", "random_batch", "start", "train_step"]
+__all__ = ["Array", "Batch", "State", "Step", "Watch", "gradients", "random_batch", "start", "train_step"]
 
 LARGEST_BYTES = 2**31  # of the peak; the trainer is there to be looked at, not to be large
 _SILENT = Watch()
@@ -49,6 +49,19 @@ def start(plan: StepPlan, *, seed: int = 0, watch: Watch = _SILENT) -> State:
     return state
 
 
+def gradients(state: State, batch: Batch, *, loss_scale: object = 1) -> dict[str, Array]:
+    """Return every parameter's gradient times ``loss_scale``, as stored; the state stays as it was.
+
+    Raises ``CourseError`` as ``train_step`` does.
+    """
+    bench, scale = _checked(state, batch, loss_scale, _SILENT)
+    backward(bench, batch, forward(bench, batch), loss_scale=scale)
+    found = {name: grad.copy() for name, grad in state.grads.items()}
+    for grad in state.grads.values():
+        grad[...] = 0
+    return found
+
+
 def train_step(
     state: State, batch: Batch, *, rate: object = 0.001, loss_scale: object = 1, watch: Watch = _SILENT
 ) -> Step:
@@ -64,12 +77,16 @@ def train_step(
     >>> train_step(first.state, random_batch(shape)).loss < first.loss
     True
     """
-    before = instance("state", state, State, "请用 start(...) 得到")
-    instance("batch", batch, Batch, "请用 Batch(...) 或 random_batch(...) 得到").check(before.plan.shape)
-    scale = float(exact("loss_scale", loss_scale, above=0, maximum=2**32))
-    bench = Workbench(before, watch)
+    bench, scale = _checked(state, batch, loss_scale, watch)
+    speed = float(exact("rate", rate, minimum=0, maximum=10))
     kept = forward(bench, batch)
     backward(bench, batch, kept, loss_scale=scale)
-    after = update(before, rate=float(exact("rate", rate, minimum=0, maximum=10)), loss_scale=scale)
+    after = update(state, rate=speed, loss_scale=scale)
     watch.boundary(UPDATE_END)
-    return Step(after, kept.loss, after.updates > before.updates)
+    return Step(after, kept.loss, after.updates > state.updates)
+
+
+def _checked(state: object, batch: object, loss_scale: object, watch: Watch) -> tuple[Workbench, float]:
+    before = instance("state", state, State, "请用 start(...) 得到")
+    instance("batch", batch, Batch, "请用 Batch(...) 或 random_batch(...) 得到").check(before.plan.shape)
+    return Workbench(before, watch), float(exact("loss_scale", loss_scale, above=0, maximum=2**32))
