@@ -1,7 +1,7 @@
 """Measure recovery: ``python -m benchmarks.recovery``.
 
-Seconds for fifty kills with each way to save, milliseconds for one save and one load. It measures one machine and
-is never a test.
+Seconds for fifty kills with each way to save, milliseconds for one save and one load. It measures one machine
+and is never a test.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from course_lib.models import MODELS
 from course_lib.recompute import rebuild
 from course_lib.show.cases import CASES, case, case_code
 from course_lib.show.explorers.section_27_06 import keep_or_rebuild, memory_over_step
+from course_lib.show.explorers.section_27_06_recovery import recovery
 from course_lib.show.explorers.section_27_06_resume import PARTS, resume
 
 
@@ -68,3 +69,31 @@ def test_the_code_of_a_case_makes_the_case(model):
     names = {}
     exec(case_code(model, sequences=3), names)
     assert (names["parameters"], names["acts"]) == case(model, sequences=3)
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return recovery()
+
+
+def test_with_every_part_the_weights_agree_to_the_last_round(parts):
+    parts.set(**parts.book)
+    assert parts.result.first_difference is None
+    assert "第 48 轮，权重逐位相同" in parts.text
+
+
+def test_a_run_without_first_moment_differs_at_once(parts):
+    parts.set(**parts.presets["只缺第一矩"])
+    assert parts.result.first_difference == 21
+    assert "缺第一矩：权重从第 21 轮起不同" in parts.text
+
+
+def test_a_lower_loss_is_called_another_run(parts):
+    lower = [name for name in parts.presets if name.startswith("只缺") and is_lower(parts, name)]
+    assert len(lower) >= 4
+
+
+def is_lower(parts, name):
+    parts.set(**parts.presets[name])
+    assert parts.result.lower_loss == ("损失更低，却不是同一次训练" in parts.text)
+    return parts.result.lower_loss

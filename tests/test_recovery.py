@@ -157,7 +157,7 @@ def test_what_is_not_whole_is_refused_and_the_one_before_is_taken(folder, damage
         ({"tokenizer": "整数 2"}, "tokenizer 版本"),
         ({"seed": 1}, "种子"),
         ({"plan": StepPlan(shape=SMALL.plan.shape, dtype="float64")}, "存储方式"),
-        ({"schedule": Warmup(peak=Fraction(1, 50), warmup_updates=12)}, "学习率日程"),
+        ({"schedule": Warmup(peak=Fraction(1, 40), warmup_updates=12)}, "学习率日程"),
         ({"scale": StaticScale(1024)}, "损失缩放的规则"),
     ],
 )
@@ -261,8 +261,8 @@ def test_every_part_is_needed(part):
 
 
 def test_a_lower_loss_proves_nothing():
-    """Several wrong resumptions end with the lower loss: at least two of the eight after round 20."""
-    assert sum(compare(saved_after=20, without=[part]).lower_loss for part in PARTS) >= 2
+    """Several wrong resumptions end with the lower loss: after round 20 at least four of the eight."""
+    assert sum(compare(saved_after=20, without=[part]).lower_loss for part in PARTS) >= 4
 
 
 def test_a_handful_of_kills_damages_nothing():

@@ -51,7 +51,7 @@ SMALL: Final = Setup(
     plan=StepPlan(
         shape=StepShape(sequences=4, positions=8, width=16, layers=1, heads=2, vocabulary=16), dtype="float16"
     ),
-    schedule=Warmup(peak=Fraction(1, 100), warmup_updates=12),
+    schedule=Warmup(peak=Fraction(1, 50), warmup_updates=12),
     scale=DynamicScale(2**15, growth_interval=10),
 )
 
