@@ -139,11 +139,12 @@ def verdict_text(result: Any) -> str:
 
 @dataclass(slots=True)
 class _Ran:
-    """What nbval saw of one cell: whether it was content, the error if any, and what the cell put out."""
+    """What nbval saw of one cell: whether it was content, the error or the end, and what the cell put out."""
 
     held: bool
     error: str
     timed_out: bool
+    died: bool
     outputs: list[Any]
 
 
@@ -158,9 +159,9 @@ class _Collector:
         if call.when == "call":
             outputs = list(item.test_outputs or ())
             errors = [f"{out['ename']}: {out['evalue']}" for out in outputs if out.output_type == "error"]
-            self.cells[item.cell.id] = _Ran(
-                call.excinfo is None, "".join(errors), bool(item.parent.timed_out), outputs
-            )
+            died = not item.parent.kernel.is_alive()
+            held, slow = call.excinfo is None, bool(item.parent.timed_out) and not died
+            self.cells[item.cell.id] = _Ran(held, "".join(errors), slow, died, outputs)
 
 
 def _run_nbval(cells: list[dict[str, Any]]) -> dict[str, _Ran]:
@@ -189,8 +190,8 @@ def _line(exercise: Exercise, ran: dict[str, _Ran], cells: Iterable[str]) -> Lin
         late = any(cell.timed_out for cell in ran.values())
         return Line(exercise, Verdict.AFTER_TIMEOUT if late else Verdict.DIED, False)
     if not answer.held:
-        slow = answer.timed_out
-        return Line(exercise, Verdict.TIMEOUT if slow else Verdict.ERROR, False, said=answer.error)
+        kind = Verdict.DIED if answer.died else Verdict.TIMEOUT if answer.timed_out else Verdict.ERROR
+        return Line(exercise, kind, False, said=answer.error)
     told = _told(verdict.outputs)
     if told is None:
         return Line(exercise, Verdict.INVALID, False, said=verdict.error)

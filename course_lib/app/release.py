@@ -17,8 +17,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import CourseError
-from ..exercises import BOOK, EXERCISES, FURTHER, Exercise, draw, sign
-from ..exercises.cells import Cell, parameters_cell, place_of, put, question_cells, solution_cells
+from ..exercises import BOOK, EXERCISES, Exercise, draw, sign
+from ..exercises.cells import (
+    Cell,
+    further_heading,
+    parameters_cell,
+    place_of,
+    put,
+    question_cells,
+    solution_cells,
+)
 from ..files import write_whole
 from .class_list import Student, read_class_list
 from .notebook_form import normalise, read
@@ -71,8 +79,10 @@ def made_cells(prefix: str) -> list[list[Cell]]:
     if prefix == _SOLUTIONS:
         return [solution_cells(exercise) for exercise in BOOK]
     wanted = prefix.replace(".", "-")
-    exercises = [exercise for exercise in (*BOOK, *FURTHER) if place_of(exercise)[0] == wanted]
-    return [question_cells(exercise) for exercise in exercises]
+    made = [question_cells(e) for e in EXERCISES.values() if place_of(e)[0] == wanted]
+    if made and prefix != _QUESTIONS:
+        made[0].insert(0, further_heading(wanted))
+    return made
 
 
 def with_made_cells(notebook: dict[str, Any], prefix: str) -> dict[str, Any]:

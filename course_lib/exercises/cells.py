@@ -41,6 +41,17 @@ def _cell(id: str, kind: str, source: str, exercise: Exercise, part: str, **meta
     return cell | {"execution_count": None, "outputs": []} if kind == "code" else cell
 
 
+def further_heading(prefix: str) -> Cell:
+    """Return the heading above the two further exercises of a section's notebook."""
+    words = (
+        "数字取自真实的模型，不出自书。"
+        "答法与 [27.8](27.08-exercises.ipynb) 相同：填好，运行，再运行下面的检查。"
+    )
+    about = {"tags": [TAG]}
+    source = f"## 配套补充：两道练习\n\n{words}"
+    return {"cell_type": "markdown", "id": f"{prefix}-further", "metadata": about, "source": source}
+
+
 def _nbgrader(grade_id: str, **flags: Any) -> dict[str, Any]:
     plain = {"grade": False, "locked": False, "solution": False, "task": False}
     return {"schema_version": SCHEMA, "grade_id": grade_id, **plain, **flags}

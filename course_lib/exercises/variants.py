@@ -15,7 +15,8 @@ from typing import Any, Final, TypeVar
 
 from ..arguments import text
 from ..errors import CourseError
-from .exercise import Exercise, Parameters, tells_apart
+from .exercise import Exercise, Parameters, judge, tells_apart
+from .verdicts import Verdict
 
 T = TypeVar("T")
 _MOST_DRAWS: Final = 1000
@@ -67,7 +68,8 @@ def draw(exercise: Exercise, student_id: str, secret: bytes) -> dict[str, Any]:
     book = exercise.solve()
     for attempt in range(_MOST_DRAWS):
         parameters = exercise.draw(Draw(key, exercise.id, student, attempt))
-        if exercise.solve(parameters) != book and tells_apart(exercise, parameters):
+        known = judge(exercise, parameters=parameters, answers=book)
+        if known.verdict is not Verdict.PASS and tells_apart(exercise, parameters):
             return dict(parameters)
     raise CourseError(
         f"习题 {exercise.id} 的取值范围抽不出合用的题设", remedy="请放宽 draw 的范围，或去掉总是同答案的误解"

@@ -14,6 +14,8 @@ from .tables import Table
 _SIGNS: Final = {Verdict.PASS: "✓", Verdict.PARTIAL: "◐", Verdict.FAIL: "✗", Verdict.UNANSWERED: "○"}
 _CLASSES: Final = {Verdict.PASS: "success", Verdict.PARTIAL: "warn", Verdict.FAIL: "error"}
 
+_START: Final = "把上一格的 None 换成答案，运行那一格，再运行这一格。"
+
 # Tries of notebooks that are not in the work folder: they last as long as the kernel.
 _SESSION: dict[str, Entry] = {}
 
@@ -37,30 +39,22 @@ def _record(result: Result) -> Entry:
 class Feedback:
     """The verdicts of one check as words: in a notebook, and as plain text to read aloud."""
 
-    def __init__(self, result: Result, misses: dict[str, int]) -> None:
-        self.result, self._misses = result, misses
+    def __init__(self, result: Result, misses: dict[str, int], start: str, ask: str) -> None:
+        self.result, self._misses, self._start, self._ask = result, misses, start, ask
 
     @property
     def lines(self) -> list[tuple[str, str]]:
         """Pairs of a kind (title, a verdict's value, hint, note) and a Chinese sentence."""
         exercise, verdict = self.result.exercise, self.result.verdict
         if verdict is Verdict.UNANSWERED:
-            how = "把上一格的 None 换成答案，运行那一格，再运行这一格。"
-            return [("title", f"{_title(exercise)}：还没有作答。{how}")]
-        found = [
-            ("title", f"{_title(exercise)}：{self.result.max_points} 分里得了 {self.result.points:g} 分")
-        ]
+            return [("title", f"{_title(exercise)}：还没有作答。{self._start}")]
+        score = f"{self.result.max_points} 分里得了 {self.result.points:g} 分"
+        found = [("title", f"{_title(exercise)}：{score}")]
         for outcome in self.result.criteria:
             found += self._lines_of(outcome)
         if verdict is Verdict.PASS:
             return [*found, ("note", "全对。再写一写理由：它留给人读。")]
-        own = (
-            ""
-            if self.result.parameters == exercise.parameters
-            else f', parameters=parameters["{exercise.id}"]'
-        )
-        code = f'from course_lib.show.feedback import solution; solution("{exercise.id}"{own})'
-        return [*found, ("note", f"先自己改。实在想看解答，新开一格运行：{code}")]
+        return [*found, ("note", self._ask or _how_to_ask(self.result))]
 
     def _lines_of(self, outcome: Outcome) -> list[tuple[str, str]]:
         verdict = outcome.verdict
@@ -85,6 +79,13 @@ class Feedback:
         return {"text/html": self.html(), "text/plain": self.text}
 
 
+def _how_to_ask(result: Result) -> str:
+    id = result.exercise.id
+    own = "" if result.parameters == result.exercise.parameters else f', parameters=parameters["{id}"]'
+    code = f'from course_lib.show.feedback import solution; solution("{id}"{own})'
+    return f"先自己改。实在想看解答，新开一格运行：{code}"
+
+
 def _title(exercise: Exercise) -> str:
     return f"{'习题' if exercise.look_back else '练习'} {exercise.id}"
 
@@ -100,14 +101,16 @@ def _html(kind: str, words: str) -> str:
     return f'<p style="{style}">{escape(words)}</p>'
 
 
-def feedback(result: Result) -> Feedback:
+def feedback(result: Result, *, start: str = _START, ask: str = "") -> Feedback:
     """Show a result; counts the attempt, and gives one hint more at every new answer that is still wrong.
+
+    ``start`` says how to answer, ``ask`` how to see the solution; by default as in a notebook.
 
     >>> from course_lib.exercises import check
     >>> print(feedback(check("2")).text)
     习题 2：还没有作答。把上一格的 None 换成答案，运行那一格，再运行这一格。
     """
-    return Feedback(result, dict(_record(result).misses))
+    return Feedback(result, dict(_record(result).misses), start, ask)
 
 
 class Solution:

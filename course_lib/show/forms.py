@@ -14,7 +14,9 @@ from ..exercises.values import Literal, UnreadableError, literal
 from .feedback import Solution, feedback
 
 _WIDE: Final = {"description_width": "initial"}
-_UNSAID: Final = "（未答）"
+_START: Final = "填好以后再按「检查」。"
+_ASK: Final = "先自己改。实在想看解答，按「看解答」。"
+_UNSAID: Final = "未答"
 
 
 def _paragraphs(markdown: str) -> str:
@@ -36,12 +38,17 @@ def _options(exercise: Exercise, field: Field, parameters: Parameters) -> list[s
     return re.findall(r"^- ([A-Z])：", exercise.prompt(parameters), flags=re.M)
 
 
+def _caption(field: Field) -> str:
+    """The label without what only a code cell needs: the unit stands beside the entry."""
+    return re.sub(rf"(，写成.*|：True 或 False|，{field.unit or '写成'})$", "", field.label)
+
+
 class _Entry:
     """One answer on screen; ``value`` is what a code cell would hold, ``None`` while nothing is said."""
 
     def __init__(self, exercise: Exercise, field: Field, parameters: Parameters) -> None:
         self.field, self._parts = field, []
-        caption = ipywidgets.HTML(f"<b>{escape(field.label.split('，写成')[0])}</b>")
+        caption = ipywidgets.HTML(f"<b>{escape(_caption(field))}</b>")
         if field.kind in (Kind.NAMES, Kind.LETTERS):
             options = _options(exercise, field, parameters)
             self._parts = [
@@ -107,7 +114,7 @@ class Form(ipywidgets.VBox):
 
     def _check(self) -> None:
         result = judge(self.exercise, parameters=self.parameters, answers=self.answers)
-        self.said.value = feedback(result).html()
+        self.said.value = feedback(result, start=_START, ask=_ASK).html()
 
     def _as_code(self) -> None:
         lines = "\n".join(f"{name} = {value!r}" for name, value in self.answers.items())

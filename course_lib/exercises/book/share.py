@@ -7,9 +7,12 @@ from typing import Any, Final
 
 from ...ledger import (
     ACTIVATIONS,
+    ATTENTION_SCORES,
     COMMUNICATION,
+    EMBEDDINGS,
     FRAGMENTATION,
     GRADS,
+    LOGITS,
     MASTER,
     MOMENTS,
     WEIGHTS,
@@ -85,12 +88,13 @@ missing, missing_items""",
 
 
 _OUTSIDE: Final = (ACTIVATIONS, GATHERED_WEIGHTS, UNSCATTERED_GRADS, COMMUNICATION, WORKSPACE, FRAGMENTATION)
+_MORE: Final = (ATTENTION_SCORES, EMBEDDINGS, LOGITS)
 _KEPT: Final = (WEIGHTS, GRADS, MASTER, MOMENTS)
 
 
 def _draw_3(d: Draw) -> Parameters:
     workers = d.pick((2, 4, 5, 8))
-    names = [*_KEPT, *d.shuffled(_OUTSIDE, d.whole(4, 6)), _elsewhere(workers)]
+    names = [*_KEPT, *d.shuffled(_OUTSIDE + _MORE, d.whole(4, 6)), _elsewhere(workers)]
     return {
         "parameters": d.whole(500_000, 5_000_000, step=500_000),
         "workers": workers,
