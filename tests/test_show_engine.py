@@ -15,17 +15,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
+from matplotlib import get_data_path
 from matplotlib.font_manager import FontProperties, findfont
 from PIL import Image
 
 from course_lib.activations import SavedActivations
+from course_lib.app.places import ROOT
 from course_lib.errors import CourseError
 from course_lib.ledger import model_state
 from course_lib.show import Choice, Number, Stage, Switch, Table, charts, even_stops, ledger_table, log_stops
 from course_lib.show.controls import parse_number, show_number
 from course_lib.show.explorer import Explorer
 from course_lib.show.explorers.section_27_01 import filling_up
-from course_lib.show.fonts import FAMILY, FONT_FILE
+from course_lib.show.fonts import FAMILY, FONT_FILE, use_course_font
 from course_lib.show.fonts.make_font import characters
 from course_lib.show.lettering import word_picture
 from course_lib.show.palette import BLUE, GREEN, ORANGE, Style
@@ -430,6 +432,15 @@ def test_font_is_the_one_that_its_script_makes():
     assert missing == []
 
 
+def test_fonts_hold_every_character_that_the_course_writes():
+    """The package and the notebooks; what neither our font holds nor matplotlib's own would be a box."""
+    fallback = Path(get_data_path(), "fonts", "ttf", "DejaVuSans.ttf")
+    held = {code for file in (FONT_FILE, fallback) for code in TTFont(file)["cmap"].getBestCmap()}
+    files = [*(ROOT / "course_lib").rglob("*.py"), *(ROOT / "notebooks").glob("*.ipynb")]
+    written = set().union(*(file.read_text(encoding="utf-8") for file in files)) - {"\n"}
+    assert sorted(char for char in written if ord(char) not in held) == []
+
+
 def test_font_carries_its_licence_and_not_the_reserved_name():
     names = {
         record.toUnicode() for record in TTFont(FONT_FILE)["name"].names if record.nameID in (1, 3, 4, 6)
@@ -439,6 +450,7 @@ def test_font_carries_its_licence_and_not_the_reserved_name():
 
 
 def test_words_are_written_in_the_course_font_and_miss_no_glyph_unseen():
+    use_course_font()
     assert Path(findfont(FontProperties(family=FAMILY), fallback_to_default=False)) == FONT_FILE
     with pytest.warns(UserWarning, match="Glyph"):
         word_picture("\U00020000", 9, 200, "#000000", "")

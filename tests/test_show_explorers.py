@@ -11,10 +11,12 @@ import warnings
 from dataclasses import dataclass
 
 import pytest
+from matplotlib import font_manager, get_data_path
 
 from course_lib.show.controls import Choice, Number
 from course_lib.show.explorer import BOOK, OURS
 from course_lib.show.explorers import all_explorers
+from course_lib.show.fonts import FONT_FILE, use_course_font
 from course_lib.show.lettering import word_picture
 
 MAKERS = tuple(all_explorers())
@@ -96,6 +98,18 @@ def look_at(explorer, state, whole):
     )
 
 
+@pytest.fixture(scope="module")
+def no_system_fonts():
+    """Hide every font but matplotlib's own and the course's, as on a machine that has none."""
+    use_course_font()
+    manager, own = font_manager.fontManager, (get_data_path(), str(FONT_FILE))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manager, "ttflist", [font for font in manager.ttflist if font.fname.startswith(own)])
+        manager._findfont_cached.cache_clear()
+        yield
+    manager._findfont_cached.cache_clear()
+
+
 @pytest.fixture(
     scope="module",
     params=[
@@ -106,7 +120,7 @@ def look_at(explorer, state, whole):
         ),
     ],
 )
-def visit(request):
+def visit(request, no_system_fonts):
     """Lead an explorer through its states; every so manieth picture is also drawn from nothing."""
     maker, every = request.param
     word_picture.cache_clear()
