@@ -7,6 +7,8 @@ from typing import Final
 import numpy as np
 from matplotlib.colors import to_rgb
 
+from .boxes import Raster, packed
+
 COLUMNS: Final = 640
 
 
@@ -17,13 +19,13 @@ class Coverage:
     """
 
     def __init__(self, axes, color: str, *, zorder: float = 2) -> None:
-        self._color = np.round(np.array(to_rgb(color)) * 255)
-        self._picture = axes.imshow(np.zeros((1, 1, 4), np.uint8), aspect="auto", interpolation="nearest")
-        self._picture.set(animated=True, zorder=zorder, visible=False)
+        self._shades = packed(255 - np.linspace(0, 1, 256)[:, None] * (255 - 255 * np.array(to_rgb(color))))
+        self._shades[0] = 0  # where nothing is, the ground is seen
+        self._picture = Raster(axes, zorder=zorder)
 
     def hide(self) -> None:
         """Show nothing."""
-        self._picture.set_visible(False)
+        self._picture.show(())
 
     def show(self, lane, start, end, *, lanes: int, edges, top: float, bottom: float) -> None:
         """Show stretches sorted by lane and start, none overlapping another of its lane.
@@ -31,12 +33,7 @@ class Coverage:
         ``edges`` are the times at which the columns begin and end; they are drawn equally wide, from 0 to 1.
         """
         shares = shares_taken(lane, start, end, lanes=lanes, edges=edges)
-        pixels = np.empty((*shares.shape, 4), np.uint8)
-        pixels[..., :3] = self._color
-        pixels[..., 3] = np.round(255 * shares)
-        self._picture.set_data(pixels)
-        self._picture.set_extent((0, 1, bottom, top))
-        self._picture.set_visible(True)
+        self._picture.show(self._shades[np.round(255 * shares).astype(int)], (0, 1, top, bottom))
 
 
 def shares_taken(lane, start, end, *, lanes: int, edges) -> np.ndarray:

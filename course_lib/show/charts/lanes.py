@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.colors import to_rgba_array
 
-from ..palette import INK, PAPER
+from ..palette import INK
 from .axes import name_lanes
-from .boxes import Boxes
+from .boxes import Boxes, Raster, packed
 from .marks import Kind, Labels, Rules, Styles
 
 _MANY_SPANS = 1500  # spans beyond this are painted as pixels, not as shapes
@@ -44,9 +44,8 @@ class Lanes:
         self._words = Labels(axes, size=8)
         self._show_words = words
         self._cursor = Rules(axes, INK, width=1.5, dashes="dashed", zorder=4)
-        self._colors = np.round(to_rgba_array([s.color for s in self._styles.values()] + [PAPER]) * 255)
-        self._picture = axes.imshow(np.zeros((1, 1, 4), np.uint8), aspect="auto", interpolation="nearest")
-        self._picture.set(animated=True, zorder=2, visible=False)
+        self._colors = packed(255 * to_rgba_array([style.color for style in styles.values()])[:, :3])
+        self._picture = Raster(axes)
         axes.xaxis.set_animated(True)
         axes.yaxis.set_animated(True)
         axes.tick_params(axis="y", length=0)
@@ -76,13 +75,12 @@ class Lanes:
         name_lanes(self._axes.yaxis, tuple(names))
         numbered = isinstance(kind, np.ndarray) and kind.dtype.kind == "i"
         number = kind if numbered else np.fromiter((self._kinds[each] for each in kind), int, len(lane))
-        many = len(lane) > self._many
-        self._picture.set_visible(many)
         self._words.show(())
-        if many:
+        if len(lane) > self._many:
             self._boxes.show({})
             self._paint(lane, start, end, number, len(names), last)
         else:
+            self._picture.show(())
             boxes = np.column_stack([start, end, lane - self._half, lane + self._half])
             self._boxes.show({each: boxes[number == n] for each, n in self._kinds.items()})
 
@@ -93,12 +91,11 @@ class Lanes:
         moments = (np.arange(columns) + 0.5) * last / columns
         wanted = (np.arange(lanes)[:, None] * (2 * last) + moments).ravel()
         found = np.maximum(np.searchsorted(lane * (2 * last) + start, wanted, side="right") - 1, 0)
-        inside = (lane[found] == np.repeat(np.arange(lanes), columns)) & (
-            end[found] > np.tile(moments, lanes)
+        inside = (lane[found].reshape(lanes, columns) == np.arange(lanes)[:, None]) & (
+            end[found].reshape(lanes, columns) > moments
         )
-        shades = np.where(inside, number[found], len(self._colors) - 1).reshape(lanes, columns)
-        self._picture.set_data(self._colors[shades].astype(np.uint8))
-        self._picture.set_extent((0, last, lanes - 0.5, -0.5))
+        pixels = np.where(inside, self._colors[number[found]].reshape(lanes, columns), 0)
+        self._picture.show(pixels, (0, last, -0.5, lanes - 0.5))
 
     def cursor(self, moment: float | None) -> None:
         """Draw the time cursor, or none."""
