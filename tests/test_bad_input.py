@@ -31,13 +31,14 @@ from course_lib import (
     precision,
     recompute,
     sharding,
+    step_ledger,
     units,
 )
 from course_lib.errors import CourseError
 
 NUMBER_MODULES = (
     units, ledger, activations, models, lifetimes, precision, loss_scaling, accumulation, parallel,
-    collectives, sharding, recompute, plan,
+    collectives, sharding, recompute, plan, step_ledger,
 )  # fmt: skip
 
 
@@ -139,6 +140,20 @@ SPECIMENS = {
     "lifetimes.Timeline.alive_indices": (TIMELINE.alive_indices, {"at": 1}),
     "lifetimes.Phases.at": (PHASES.at, {"time": 1}),
     "lifetimes.Phases.of": (PHASES.of, {"kind": lifetimes.PhaseKind.FORWARD}),
+    "step_ledger.StepShape": (
+        step_ledger.StepShape, {**SIZES, "width": 8, "layers": 3, "heads": 2, "vocabulary": 9},
+    ),
+    "step_ledger.Policy": (
+        step_ledger.Policy,
+        {"title": "试", "weights": 2, "grads": 2, "master": 4, "moments": 4, "saved": 2, "compute": 4},
+    ),
+    "step_ledger.StepPlan": (
+        step_ledger.StepPlan, {"shape": step_ledger.StepShape(), "dtype": "float64", "keep": 4},
+    ),
+    "step_ledger.StepPlan.saved": (step_ledger.StepPlan().saved, {"layers": 3, "whole_layers": 1}),
+    "step_ledger.peak": (step_ledger.peak, {"plan": step_ledger.StepPlan()}),
+    "step_ledger.forward_flops": (step_ledger.forward_flops, {"plan": step_ledger.StepPlan()}),
+    "step_ledger.rebuild_flops": (step_ledger.rebuild_flops, {"plan": step_ledger.StepPlan()}),
     "precision.Format": (precision.Format, {"name": "FP16", "exponent_bits": 5, "fraction_bits": 10}),
     "precision.Format.round": (precision.FP16.round, {"values": [1.0, 2.0]}),
     "precision.Format.spacing": (precision.FP16.spacing, {"at": 1.0}),
@@ -295,7 +310,7 @@ SPECIMENS = {
 RESULTS = {
     "ledger.Recipe", "ledger.Difference", "models.Model", "lifetimes.Alive", "lifetimes.Curve",
     "lifetimes.Lane", "lifetimes.Peak", "lifetimes.Phase", "lifetimes.Phases", "lifetimes.Timeline",
-    "precision.Census",
+    "step_ledger.Boundary", "precision.Census",
     "precision.Copies", "accumulation.Outcome", "parallel.DataParallelStep", "parallel.Partial",
     "parallel.Schedule", "collectives.Share", "sharding.StepTransfer", "recompute.Rebuild",
     "recompute.Tradeoff", "plan.KnobEffect", "plan.Plan",

@@ -57,8 +57,10 @@ class StepPlan:
     def __post_init__(self) -> None:
         instance("shape", self.shape, StepShape, "请用 StepShape(...) 写明尺寸")
         choice("dtype", self.dtype, POLICIES)
-        if whole("keep", self.keep) not in KEEPS:
-            raise CourseError("keep 不是可用的留法", got=self.keep, remedy="请给 10、4 或 1")
+        keep = whole("keep", self.keep)
+        if keep not in KEEPS:
+            raise CourseError("keep 不是可用的留法", got=keep, remedy="请给 10、4 或 1")
+        object.__setattr__(self, "keep", keep)
 
     @property
     def policy(self) -> Policy:
@@ -84,8 +86,9 @@ class StepPlan:
 
     def saved(self, layers: int, *, whole_layers: int = 0) -> Ledger:
         """Return what ``layers`` layers keep, and ``whole_layers`` more with all that backward needs."""
+        few, many = whole("layers", layers), whole("whole_layers", whole_layers)
         lean, full = self._layer_values(self.kept), self._layer_values(KEEPS[10])
-        counts = {name: layers * lean[name] + whole_layers * full[name] for name in lean}
+        counts = {name: few * lean[name] + many * full[name] for name in lean}
         return Ledger(tuple(step_row(name, count, self.policy.saved) for name, count in counts.items()))
 
     def _layer_values(self, names: tuple[str, ...]) -> dict[str, int]:

@@ -111,8 +111,8 @@ class Policy:
     def __post_init__(self) -> None:
         text("title", self.title)
         for field in fields(self)[1:]:
-            width = getattr(self, field.name)
-            whole(field.name, width, maximum=8)
+            width = whole(field.name, getattr(self, field.name), maximum=8)
+            object.__setattr__(self, field.name, width)
             if width not in ((0, 4, 8) if field.name == "master" else (2, 4, 8)):
                 raise CourseError(f"{field.name} 不是可用的字节数", got=width, remedy="请给 2、4 或 8")
 
