@@ -18,8 +18,30 @@ def test_reveal_names_direction_and_share():
 def test_small_numbers_are_written_out():
     written = [plain(Fraction(1, 10**6)), plain(Fraction(1, 2**14)), plain(Fraction(12345, 10))]
     assert written == ["0.000001", "0.00006103515625", "1,234.5"]
-    assert plain(Fraction(-2, 3 * 10**6)) == "约 -0.0000006667"
+    assert plain(Fraction(-2, 3 * 10**6)) == "约 -0.00000066667"
     assert plain(Fraction(1, 10**30)) == "1e-30"
+
+
+@pytest.mark.parametrize(
+    ("guess", "unit", "says"),
+    [
+        ("17 MB", "字节", "你猜 17,000,000 字节"),
+        ("１，０００", "个", "你猜 1,000 个"),
+        ("45%", "%", "你猜 45%"),
+        ("4.5MB", "MB", "你猜 4.5 MB"),
+    ],
+)
+def test_a_guess_may_be_written_as_people_write(guess, unit, says):
+    assert repr(reveal(guess, actual=1, unit=unit)).startswith(says)
+
+
+def test_per_cent_are_compared_in_points():
+    assert repr(reveal(60, actual=45, unit="%")) == "你猜 60%，算得 45%：多猜了 15 个百分点。"
+
+
+def test_a_wild_guess_gets_no_ratio():
+    assert repr(reveal(10**31, actual=7)).endswith("多猜了 9,999,999,999,999,999,999,999,999,999,993。")
+    assert "约" in repr(reveal(Fraction(10**390, 7), actual=7))
 
 
 def test_against_print_counts_what_differs():
@@ -29,7 +51,7 @@ def test_against_print_counts_what_differs():
     assert against_print({"乙": (7, 8)}, within=1).note == "1 项全部相符。"
 
 
-@pytest.mark.parametrize("bad", ["3", float("nan"), True, [1]])
+@pytest.mark.parametrize("bad", ["三", "", float("nan"), True, [1]])
 def test_a_guess_must_be_a_number(bad):
     with pytest.raises(CourseError, match="guess"):
         reveal(bad, actual=1)

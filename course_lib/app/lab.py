@@ -88,7 +88,8 @@ def server_options(*, token: str, open_browser: bool) -> list[str]:
         "KernelSpecManager.allowed_kernelspecs": "python3",
         # Its search for language servers starts npm, which writes into the reader's home.
         "LanguageServerManager.autodetect": False,
-        "LabApp.default_url": f"/lab/tree/{START_PAGE}",
+        # ?reset: begin at the start page, not with every tab and kernel of last time.
+        "LabApp.default_url": f"/lab/tree/{START_PAGE}?reset",
         "LabApp.user_settings_dir": RUNTIME / "settings",
         "LabApp.workspaces_dir": RUNTIME / "workspaces",
         "LabApp.custom_css": True,  # stored pictures follow the dark theme too
@@ -114,7 +115,7 @@ def serve(*, open_browser: bool) -> None:
     if hasattr(signal, "SIGHUP"):  # a closing terminal: stop in the same orderly way as SIGTERM
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     # Said from inside the loop: only then is the port bound and the address sure to answer.
-    server.io_loop.add_callback(announce, f"http://{HOST}:{server.port}/lab/tree/{START_PAGE}?token={token}")
+    server.io_loop.add_callback(announce, f"http://{HOST}:{server.port}/lab/tree/{START_PAGE}?reset&token={token}")
     server.start()
     with contextlib.suppress(OSError):  # the terminal may be gone
         print("课程已关闭。", flush=True)

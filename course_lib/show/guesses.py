@@ -4,29 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Final
 
 from ..arguments import exact, text
 from ..errors import CourseError
+from ..exercises.values import Field, Kind, UnreadableError, tidy
 from .tables import Table
 
 _TINY: Final = 1e-9  # below, a decimal is all noughts
 
 
 def plain(value: Fraction | int) -> str:
-    """Write an exact number for people: separators, a decimal where it ends, else four digits.
+    """Write an exact number for people: separators, a decimal where it ends, else five digits.
 
     >>> plain(17_310_720), plain(Fraction(5, 2)), plain(Fraction(1, 3)), plain(Fraction(1, 10**6))
-    ('17,310,720', '2.5', '约 0.3333', '0.000001')
+    ('17,310,720', '2.5', '约 0.33333', '0.000001')
     """
     value = Fraction(value)
     if value.denominator == 1:
         return f"{value.numerator:,}"
-    decimal, rounded = (Decimal(f"{float(value):.{digits}g}") for digits in (12, 4))
+    decimal, rounded = (_rounded(value, digits) for digits in (12, 5))
     style = ",f" if abs(value) >= _TINY else "g"
     return f"{decimal:{style}}" if Fraction(decimal) == value else f"约 {rounded:{style}}"
+
+
+def _rounded(value: Fraction, digits: int) -> Decimal:
+    quotient = Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return quotient.normalize()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +48,46 @@ class Sentence:
 def reveal(guess: object, *, actual: object, unit: str = "") -> Sentence:
     """Say how a guess compares with the computed number; ``None`` means no guess was written down.
 
+    A guess may be text with separators and units, as people write it: "17 MB", "45%", "1,000".
+
     >>> reveal(None, actual=17_310_720, unit="字节")
     还没有写下猜测。算得 17,310,720 字节。
     >>> reveal(16_000_000, actual=17_310_720, unit="字节")
     你猜 16,000,000 字节，算得 17,310,720 字节：少猜了 1,310,720 字节，即 7.6%。
     """
     right = exact("actual", actual)
-    shown = f"算得 {plain(right)} {unit}".rstrip()
+    shown = f"算得 {_with_unit(right, unit)}"
     if guess is None:
         return Sentence(f"还没有写下猜测。{shown}。")
-    number = exact("guess", guess)
-    start = f"你猜 {plain(number)} {unit}".rstrip()
+    number = _read(guess, unit)
+    start = f"你猜 {_with_unit(number, unit)}"
     if number == right:
         return Sentence(f"{start}，正好。")
     side = "多" if number > right else "少"
     gap = abs(number - right)
-    share = f"，即 {float(gap / abs(right)):.1%}" if right else ""
-    return Sentence(f"{start}，{shown}：{side}猜了 {plain(gap)} {unit}".rstrip() + f"{share}。")
+    # A per cent of a per cent would be one number too many.
+    missed = _with_unit(gap, "个百分点") if unit == "%" else _with_unit(gap, unit) + _share(gap, right)
+    return Sentence(f"{start}，{shown}：{side}猜了 {missed}。")
+
+
+def _with_unit(number: Fraction, unit: str) -> str:
+    return f"{plain(number)}%" if unit == "%" else f"{plain(number)} {unit}".rstrip()
+
+
+def _share(gap: Fraction, right: Fraction) -> str:
+    return f"，即 {float(100 * gap / abs(right)):.1f}%" if right and gap <= 1000 * abs(right) else ""
+
+
+def _read(guess: object, unit: str) -> Fraction:
+    if not isinstance(guess, str):
+        return exact("guess", guess)
+    field = Field("guess", Kind.BYTES if unit == "字节" else Kind.NUMBER, "猜测")
+    try:
+        return Fraction(field.read(tidy(guess).removesuffix(unit)))
+    except UnreadableError as error:
+        raise CourseError(
+            f"guess 读不懂（{error}）", got=guess, remedy='请写一个数，例如 17000000 或 "17 MB"'
+        ) from None
 
 
 def against_print(figures: Mapping[str, tuple[object, object]], *, within: object = 0) -> Table:
