@@ -49,12 +49,14 @@ def start(plan: StepPlan, *, seed: int = 0, watch: Watch = _SILENT) -> State:
     return state
 
 
-def gradients(state: State, batch: Batch, *, loss_scale: object = 1) -> dict[str, Array]:
+def gradients(
+    state: State, batch: Batch, *, loss_scale: object = 1, watch: Watch = _SILENT
+) -> dict[str, Array]:
     """Return every parameter's gradient times ``loss_scale``, as stored; the state stays as it was.
 
     Raises ``CourseError`` as ``train_step`` does.
     """
-    bench, scale = _checked(state, batch, loss_scale, _SILENT)
+    bench, scale = _checked(state, batch, loss_scale, watch)
     backward(bench, batch, forward(bench, batch), loss_scale=scale)
     found = {name: grad.copy() for name, grad in state.grads.items()}
     for grad in state.grads.values():
