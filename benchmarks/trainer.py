@@ -1,6 +1,6 @@
 """Measure a real training step at the chapter's size: ``python -m benchmarks.trainer``.
 
-Medians in milliseconds on this machine, in one thread: the step alone for each way to keep arrays, with the
+Medians of processor time in milliseconds, in one thread: the step alone for each way to keep arrays, with the
 work that recompute adds beside the time that it adds; then the same step under ``tracemalloc``, and a whole
 reconciliation. It measures one machine and is never a test.
 """
@@ -20,12 +20,12 @@ RUNS = 9
 
 
 def median_ms(run: Callable[[], object]) -> float:
-    """Return the median wall time of a call."""
+    """Return the median processor time of a call: other processes may be busy beside it."""
     times = []
     for _ in range(RUNS):
-        begin = time.perf_counter()
+        begin = time.process_time()
         run()
-        times.append(1000 * (time.perf_counter() - begin))
+        times.append(1000 * (time.process_time() - begin))
     return median(times)
 
 
