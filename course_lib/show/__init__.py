@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import fonts as fonts  # first: it quietens matplotlib's start
 from .controls import Choice, Number, Switch, even_stops, log_stops, powers_of_two
-from .guesses import against_print, reveal
 from .tables import Table, ledger_table
 
 if TYPE_CHECKING:
     from .explorer import Explorer
+    from .guesses import against_print, reveal
     from .stage import Stage
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "log_stops", "powers_of_two", "reveal",
 ]  # fmt: skip
 
-_LATER = {"Explorer": ".explorer", "Stage": ".stage"}
+_LATER = {"Explorer": ".explorer", "Stage": ".stage", "against_print": ".guesses", "reveal": ".guesses"}
 
 
 def __getattr__(name: str) -> Any:
