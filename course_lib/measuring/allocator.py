@@ -17,7 +17,7 @@ import numpy as np
 
 from ..trainer import Array, Watch
 
-_NUMPY: Final = tracemalloc.DomainFilter(inclusive=True, domain=np.lib.tracemalloc_domain)
+_NUMPY: Final = np.lib.tracemalloc_domain
 NOBODY: Final = Watch()
 
 
@@ -55,7 +55,7 @@ class Meter(Watch):
         peak = max(highest, now) - self._zero
         self.readings.append(Reading(phase, now - self._zero, peak, self._flops))
         self.also.boundary(phase)
-        self._begin_phase(numpy_bytes())
+        self._begin_phase(now)
 
     def array(self, name: str, layer: int | None, array: Array) -> None:
         """Pass on."""
@@ -74,7 +74,8 @@ class Meter(Watch):
 
 def numpy_bytes() -> int:
     """Return the bytes that numpy holds now, of what was made since tracing began."""
-    return sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([_NUMPY]).traces)
+    traces = tracemalloc.take_snapshot().traces
+    return sum(trace.size for trace in traces if trace.domain == _NUMPY)
 
 
 @contextmanager
