@@ -16,12 +16,15 @@ from typing import Any, Final
 
 from ..arguments import choice, exact, truth, whole
 from ..errors import CourseError
+from ..units import UNITS
 
 # What a typed number may end in. B is a billion parameters, as in "7.5B".
 _SUFFIXES: Final[Mapping[str, int | Fraction]] = {
     "K": 10**3, "M": 10**6, "G": 10**9, "B": 10**9, "T": 10**12,
     "万": 10**4, "亿": 10**8, "%": Fraction(1, 100),
 }  # fmt: skip
+_BYTE_SUFFIXES: Final[Mapping[str, int | Fraction]] = {**_SUFFIXES, **UNITS}
+_GROUPED: Final = re.compile(r"[+-]?\d{1,3}([,_]\d{3})+(\.\d+)?")
 
 # An input method may leave any of these: full-width forms of ASCII, and the minus of typesetting.
 _HALF_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x2212: "-"}
@@ -60,22 +63,36 @@ def even_stops(
     return tuple(first + n * width for n in range(int((last - first) / width) + 1))
 
 
-def parse_number(name: str, typed: str) -> int | Fraction:
+def parse_number(name: str, typed: str, *, unit: str = "") -> int | Fraction:
     """Read what a person types: 1,000,000 or 1_000_000, 1e6, 7.5B, 100万, 1/3, 25%, full-width digits too.
+
+    Where ``unit`` is 字节, also 10 MB and 1.25 MiB. Wrongly grouped digits are refused: 1,5 is no 15.
 
     >>> parse_number("workers", "１，０００"), parse_number("parameters", "7.5B"), parse_number("x", "1/3")
     (1000, 7500000000, Fraction(1, 3))
+    >>> parse_number("capacity", "1.25 MiB", unit="字节")
+    1310720
     """
-    plain = re.sub(r"[\s,_]", "", typed.translate(_HALF_WIDTH))
-    factor = _SUFFIXES.get(plain[-1:].upper())
-    number = plain if factor is None else plain[:-1]
+    plain = re.sub(r"\s", "", typed.translate(_HALF_WIDTH)).removesuffix(unit)
+    number, factor = _split_suffix(plain, _BYTE_SUFFIXES if unit == "字节" else _SUFFIXES)
+    if _GROUPED.fullmatch(number):
+        number = re.sub("[,_]", "", number)
     try:
-        value = exact(name, Fraction(number) if "/" in number else Decimal(number)) * (factor or 1)
+        if "_" in number:
+            raise ValueError(number)
+        value = exact(name, Fraction(number) if "/" in number else Decimal(number)) * factor
     except (ValueError, InvalidOperation, ZeroDivisionError) as error:
         raise CourseError(
             f"{name} 读不懂", got=typed, remedy="请输入数字，例如 1000000、1e6、7.5B 或 100万"
         ) from error
     return int(value) if value.denominator == 1 else value
+
+
+def _split_suffix(typed: str, suffixes: Mapping[str, int | Fraction]) -> tuple[str, int | Fraction]:
+    for suffix in sorted(suffixes, key=len, reverse=True):
+        if typed.upper().endswith(suffix.upper()):
+            return typed[: -len(suffix)], suffixes[suffix]
+    return typed, 1
 
 
 def show_number(value: int | Fraction) -> str:
