@@ -1,13 +1,16 @@
 """Measure explorers in a real JupyterLab: one change and a drag, against a bare slider and ``interact``.
 
 Run ``python -m benchmarks.explorers [NAME ...]`` from the project's folder; it needs Chromium. For each
-explorer one notebook with three cells is opened: a slider that only writes its number, the explorer, and the
-same picture by ``ipywidgets.interact`` and pyplot. All three get the same keys in the same run; a change
-counts from the key to the last painted change. Figures are medians in milliseconds.
+explorer one notebook is opened: a slider that only writes its number, the explorer, the same picture by
+``ipywidgets.interact`` and pyplot, and, where there is one, the explorer's large case. All get the same keys
+in the same run, on the slider that the explorer is about (``SLIDERS``, else the first); a change counts from
+the key to the last painted change. Figures are medians in milliseconds; ``load`` is the machine's while it
+was measured: above half its cores, compare ratios only, and them with care.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -15,11 +18,20 @@ from statistics import median
 
 import nbformat
 
+from course_lib.show.controls import Number
 from course_lib.show.explorers import all_explorers
 from tests.browser.harness import NotebookPage, chromium
 from tests.browser.lab import running_lab
 
-CHANGES, DRAG = 16, 100
+CHANGES, DRAG = 12, 100
+
+# The slider that an explorer is about, where it is not the first; and the preset that is its large case.
+SLIDERS = {
+    "filling_up": "parameters", "lifetimes": "kept", "event_mean": "g_a", "one_update": "g_a",
+    "pipeline": "microbatches", "matrix_split": "outputs", "one_page": "arrays_per_layer",
+    "larger_microbatch": "sequences",
+}  # fmt: skip
+LARGE = {"lifetimes": "128 层 × 512 个微批次", "pipeline": "64 个阶段，512 个微批次"}
 
 BARE = """
 import ipywidgets
@@ -28,12 +40,12 @@ number.observe(lambda change: setattr(word, "value", str(change["new"])), "value
 ipywidgets.VBox([number, word])
 """
 OURS = "from {module} import {name}\n{name}()"
+BIG = "large = {name}()\nlarge.set(**large.presets[{preset!r}])\nlarge"
 INTERACT = """
 import sys
 from collections import namedtuple
 import ipywidgets
 import matplotlib.pyplot as plt
-from course_lib.show.controls import Number
 from course_lib.show.fonts import use_course_font
 from course_lib.show.stage import _RC
 import {module} as module
@@ -54,7 +66,7 @@ use_course_font()
 kept, module.Explorer = module.Explorer, Recipe
 recipe, module.Explorer = module.{name}(), kept
 book = {{control.name: control.book for control in recipe.controls}}
-first = next(control for control in recipe.controls if isinstance(control, Number))
+first = next(control for control in recipe.controls if control.name == {slider!r})
 
 @ipywidgets.interact(place=(0, len(first.stops) - 1))
 def draw(place=list(first.stops).index(first.book) if first.book in first.stops else 0):
@@ -128,48 +140,59 @@ def one_drag(page, handle) -> tuple[float, float]:
     return paints[-1] - events[-1], 1000 * len(during) / max(events[-1] - events[0], 1)
 
 
-def cells(maker) -> list[str]:
-    """Return the sources of the three cells."""
-    names = {"module": maker.__module__, "name": maker.__name__}
-    return [BARE, OURS.format(**names), INTERACT.format(**names)]
+def cells(maker, slider: str) -> list[str]:
+    """Return the sources of the cells."""
+    names = {"module": maker.__module__, "name": maker.__name__, "slider": slider}
+    large = LARGE.get(maker.__name__)
+    last = [BIG.format(**names, preset=large)] if large else []
+    return [BARE, OURS.format(**names), INTERACT.format(**names), *last]
 
 
-def write(maker, folder: Path) -> Path:
+def write(maker, slider: str, folder: Path) -> Path:
     """Write the notebook that compares one explorer."""
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = nbformat.v4.new_notebook(metadata={"kernelspec": kernel})
-    notebook.cells = [nbformat.v4.new_code_cell(source.strip()) for source in cells(maker)]
+    notebook.cells = [nbformat.v4.new_code_cell(source.strip()) for source in cells(maker, slider)]
     path = folder / f"{maker.__name__}.ipynb"
     nbformat.write(notebook, path)
     return path
 
 
-def measure(browser, lab, path: Path) -> str:
-    """Open one notebook and return its line of the report."""
+def numbers(maker) -> list[str]:
+    """Return the names of an explorer's sliders, in their order on screen."""
+    return [control.name for control in maker().controls if isinstance(control, Number)]
+
+
+def measure(browser, lab, path: Path, place: int) -> str:
+    """Open one notebook and return its line of the report; ``place`` is that of the slider moved."""
     notebook = NotebookPage.open(browser, lab, path.name)
     notebook.run_all()
     notebook.page.evaluate(WATCH)
     outputs = notebook.page.query_selector_all(".jp-OutputArea-output")
-    handles = [output.query_selector(".noUi-handle") for output in outputs]
-    bare, ours, interact = [handle for handle in handles if handle][:3]
-    single = [one_change(notebook.page, handle) for handle in (bare, ours, interact)]
+    found = [each for each in (output.query_selector_all(".noUi-handle") for output in outputs) if each]
+    bare, ours, interact, *large = [each[place if len(each) > place else 0] for each in found]
+    single = [one_change(notebook.page, handle) for handle in (bare, ours, interact, *large)]
     (settle, _), (settled, rate) = [one_drag(notebook.page, handle) for handle in (bare, ours)]
     notebook.close()
+    big = f"{single[3] / single[1]:6.1f}" if large else "     -"
     return (
-        f"{path.stem:20} {single[0]:6.0f} {single[1]:8.0f} {single[1] / single[0]:6.2f} {single[2]:9.0f}"
-        f" {single[2] / single[1]:6.1f} {settle:9.0f} {settled:9.0f} {rate:6.0f}"
+        f"{path.stem:18} {single[0]:5.0f} {single[1]:7.0f} {single[1] / single[0]:6.2f} {single[2]:9.0f}"
+        f" {single[2] / single[1]:6.1f} {big} {settle:10.0f} {settled:6.0f} {rate:6.0f}"
+        f" {os.getloadavg()[0]:6.1f}"
     )
 
 
 def main(wanted: list[str]) -> None:
     """Measure the named explorers, or all."""
     makers = [maker for maker in all_explorers() if not wanted or maker.__name__ in wanted]
-    print("explorer               bare   change  ratio  interact  times drag bare      drag  pic/s")
+    names = {maker: numbers(maker) for maker in makers}
+    moved = {maker: SLIDERS.get(maker.__name__, names[maker][0]) for maker in makers if names[maker]}
+    print("explorer            bare  change  ratio  interact  times  large  drag bare   drag  pic/s   load")
     with tempfile.TemporaryDirectory() as folder:
-        paths = [write(maker, Path(folder)) for maker in makers]
-        with running_lab(paths) as lab, chromium() as browser:
-            for path in paths:
-                print(measure(browser, lab, path), flush=True)
+        paths = {maker: write(maker, slider, Path(folder)) for maker, slider in moved.items()}
+        with running_lab(list(paths.values())) as lab, chromium() as browser:
+            for maker, path in paths.items():
+                print(measure(browser, lab, path, names[maker].index(moved[maker])), flush=True)
 
 
 if __name__ == "__main__":

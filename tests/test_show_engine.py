@@ -9,6 +9,7 @@ import sys
 import threading
 import tracemalloc
 import unicodedata
+import zlib
 from fractions import Fraction
 from pathlib import Path
 
@@ -57,7 +58,9 @@ def test_png_holds_the_pixels_also_when_only_some_rows_change():
     dice = np.random.default_rng(27)
     for top in (0, 20, 33, 49):
         picture[top : top + 7] = dice.integers(0, 256, picture[top : top + 7].shape)
-        assert np.array_equal(pixels(writer.write(picture)), picture)
+        png = writer.write(picture)
+        assert np.array_equal(pixels(png), picture)
+        zlib.decompress(png[41:-16])  # the sum over all bands, which image readers pass over
     assert np.array_equal(pixels(small_png(picture)), picture)
 
 
@@ -153,6 +156,36 @@ def test_many_spans_are_painted_where_they_are():
     assert len(halves) > 1500
     assert tuple(row[int(box.x0 + box.width * 0.25)][:3]) == (255, 0, 0)
     assert tuple(row[int(box.x0 + box.width * 0.75)][:3]) == (0, 0, 255)
+
+
+def test_boxes_fill_whole_pixels_leave_a_gap_and_never_vanish():
+    stage = Stage(300, 200)
+    stage.figure.set_layout_engine("none")
+    axes = stage.figure.add_axes((0, 0, 1, 1))
+    charts.plain(axes)
+    axes.set(xlim=(0, 300), ylim=(0, 200))
+    marks = charts.Boxes(axes, {"甲": Style("#ff0000")}, linewidth=0.72)  # two pixels: one on each side
+    shown = [(10, 20, 0, 100), (20, 30, 0, 100), (50, 50.1, 0, 100), (290, 400, 0, 100), (400, 500, 0, 100)]
+    marks.show({"甲": shown})
+    stage.freeze()
+    row = pixels(stage.png())[300]
+    red = np.flatnonzero((row[:, :3] == (255, 0, 0)).all(axis=1))
+    assert red.tolist() == [*range(21, 39), *range(41, 59), 100, *range(581, 599)]
+
+
+def test_a_pattern_has_no_seam_where_two_boxes_meet():
+    stage = Stage(400, 300)
+    stage.figure.set_layout_engine("none")
+    axes = stage.figure.add_axes((0, 0, 1, 1))
+    charts.plain(axes)
+    axes.set(xlim=(0, 400), ylim=(0, 300))
+    marks = charts.Boxes(axes, STYLES, linewidth=0)
+    marks.show({"乙": [(0, 400, 0, 300)]})
+    stage.freeze()
+    whole = stage.png()
+    marks.show({"乙": [(0, 170, 0, 300), (170, 400, 0, 110), (170, 400, 110, 300)]})
+    stage.draw()
+    assert stage.png() == whole
 
 
 def test_an_axis_that_moves_is_drawn_anew():
