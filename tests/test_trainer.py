@@ -138,6 +138,7 @@ GOOD = random_batch(TINY)
         (lambda: Batch(GOOD.tokens, GOOD.targets, [[True], [True, False]]), "valid"),
         (lambda: Batch(GOOD.tokens + 0.5, GOOD.targets, GOOD.valid), "整数"),
         (lambda: Batch(GOOD.tokens - 99, GOOD.targets, GOOD.valid), "不小于 0"),
+        (lambda: Batch(np.full((2, 6), 2**63, np.uint64), GOOD.targets, GOOD.valid), "小于"),
         (lambda: Batch([[1], [1, 2]], GOOD.targets, GOOD.valid), "读不成数组"),
         (lambda: train_step(start(plan()), random_batch(StepShape())), "形状与模型不符"),
         (lambda: train_step(start(plan()), Batch(GOOD.tokens + 11, GOOD.targets, GOOD.valid)), "词表"),

@@ -70,9 +70,10 @@ def random_batch(shape: StepShape, *, seed: int = 0) -> Batch:
 
 def _tokens(name: str, values: object) -> Array:
     array = _as_array(name, values)
-    if array.ndim != 2 or not array.size or array.dtype.kind not in "iu" or array.min() < 0:
+    whole_numbers = array.ndim == 2 and array.size > 0 and array.dtype.kind in "iu"
+    if not whole_numbers or not 0 <= int(array.min()) <= int(array.max()) < 2**31:
         raise CourseError(
-            f"{name} 必须是非空的二维数组，只含不小于 0 的整数",
+            f"{name} 必须是非空的二维数组，只含不小于 0、小于 2**31 的整数",
             got=values,
             remedy="请给形状为序列 × 位置的 token 编号",
         )
