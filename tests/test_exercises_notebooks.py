@@ -94,9 +94,15 @@ def test_check_and_answer_cells_have_nbgrader_metadata():
                 continue
             assert {"schema_version", "grade", "locked", "solution", "grade_id"} <= set(about)
             assert about["schema_version"] == 3
-            assert about["grade"] is about["locked"] is cell["id"].endswith("-check")
+            part = cell["id"].rsplit("-", 1)[1]
+            flags = {
+                "answer": (False, True, False),
+                "check": (True, False, True),
+                "reason": (True, True, False),
+            }
+            assert (about["grade"], about["solution"], about["locked"]) == flags[part]
             names.append(about["grade_id"])
-            graded += about.get("points", 0)
+            graded += about["points"] if part == "check" else 0
     assert len(set(names)) == len(names) == 18
     assert graded == 4 + 3 + 3 + 5 + 6 + 5
 

@@ -78,6 +78,8 @@ def question_cells(
     reason = (
         f"**理由**　双击这一格，把想法写在下面。{exercise.reason}这里留给人读，不自动评分。\n\n> （写在这里）"
     )
+    # nbgrader leaves a cell that is answer and grade at once to a person, one point for each of the rubric's.
+    by_hand = _nbgrader(f"{name}-reason", grade=True, solution=True, points=len(exercise.rubric))
     graded = _nbgrader(f"{name}-check", grade=True, locked=True, points=exercise.max_points)
     cells = [
         _cell(f"{prefix}-{name}-prompt", "markdown", prompt, exercise, "prompt"),
@@ -86,7 +88,7 @@ def question_cells(
         _cell(f"{prefix}-{name}-check", "code", _check_code(exercise, individual), exercise, "check",
               deletable=False, editable=False, nbgrader=graded),
         _cell(f"{prefix}-{name}-reason", "markdown", reason, exercise, "reason",
-              nbgrader=_nbgrader(f"{name}-reason", solution=True)),
+              nbgrader=by_hand),
     ]  # fmt: skip
     return cells if checked else [cell for cell in cells if not cell["id"].endswith("-check")]
 
