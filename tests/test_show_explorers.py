@@ -133,6 +133,12 @@ def visit(request, no_system_fonts):
         return Visit(maker.__name__, explorer, first, sights, shown_by(explorer))
 
 
+def test_a_handle_reaches_only_values_that_its_control_takes(visit):
+    for control in visit.explorer.controls:
+        if isinstance(control, Number):
+            assert [control.check(stop) for stop in control.stops] == list(control.stops), control.name
+
+
 def test_every_state_is_shown_or_refused_with_a_sentence(visit):
     for sight in visit.sights:
         if sight.errors:

@@ -12,7 +12,7 @@ from ...collectives import step_seconds
 from ...ledger import ACTIVATIONS, Ledger, model_state
 from ...recompute import REBUILT, rebuild, tradeoff
 from ...units import MB
-from .. import Number, Table, even_stops, log_stops
+from .. import Number, Table, log_stops
 from ..charts import Boxes, Labels, LedgerBars, even_ticks, legend, round_up
 from ..explorer import OURS, Explorer
 from ..guesses import plain
@@ -32,7 +32,7 @@ CONTROLS = (
     Number("kept", "每层留几个数组", 5, range(1, 10), "个", "十个里留几个；题目是减半"),
     Number("extra", "算术增加", 30, range(0, 101), "%", "重算让算术耗时增加多少"),
     Number("compute", "原来的算术", 200, range(10, 501, 10), "毫秒", "一次迭代的前向与反向"),
-    Number("transfer", "传输", 50, even_stops(0, 500, 10), "毫秒", "不与算术重叠的传输，重算不改变它"),
+    Number("transfer", "传输", 50, range(0, 501, 10), "毫秒", "不与算术重叠的传输，重算不改变它"),
 )
 PRESETS = {
     "容量宽裕：30 MB": {"capacity": 30 * MB},
