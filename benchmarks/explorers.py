@@ -3,9 +3,10 @@
 Run ``python -m benchmarks.explorers [NAME ...]`` from the project's folder; it needs Chromium. For each
 explorer one notebook is opened: a slider that only writes its number, the explorer, the same picture by
 ``ipywidgets.interact`` and pyplot, and, where there is one, the explorer's large case. All get the same keys
-in the same run, on the slider that the explorer is about (``SLIDERS``, else the first); a change counts from
-the key to the last painted change. Figures are medians in milliseconds; ``load`` is the machine's while it
-was measured: above half its cores, compare ratios only, and them with care.
+in the same run, on the explorer's first slider of many stops: where there are few, a drag has few pictures
+to show. A change counts from the key to the last painted change, a drag from its last event. Figures are
+medians in milliseconds; ``load`` is the machine's meanwhile: with more than one process per core all figures
+but the kernel's own time (``cpu``, per change) say more about the others than about the explorer.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
+from bisect import bisect_left
 from pathlib import Path
 from statistics import median
 
@@ -23,14 +26,13 @@ from course_lib.show.explorers import all_explorers
 from tests.browser.harness import NotebookPage, chromium
 from tests.browser.lab import running_lab
 
-CHANGES, DRAG = 12, 100
+CHANGES, DRAG, STOPS = 10, 100, 50
 
-# The slider that an explorer is about, where it is not the first; and the preset that is its large case.
-SLIDERS = {
-    "filling_up": "parameters", "lifetimes": "kept", "event_mean": "g_a", "one_update": "g_a",
-    "pipeline": "microbatches", "matrix_split": "outputs", "one_page": "arrays_per_layer",
-    "larger_microbatch": "sequences",
-}  # fmt: skip
+HEADS = (
+    "cpu", "large", "bare", "change", "ratio", "interact", "times", "large", "drag bare", "drag", "pic/s",
+    "load",
+)  # fmt: skip
+# Presets that are an explorer's large case.
 LARGE = {"lifetimes": "128 层 × 512 个微批次", "pipeline": "64 个阶段，512 个微批次"}
 
 BARE = """
@@ -158,13 +160,28 @@ def write(maker, slider: str, folder: Path) -> Path:
     return path
 
 
-def numbers(maker) -> list[str]:
-    """Return the names of an explorer's sliders, in their order on screen."""
-    return [control.name for control in maker().controls if isinstance(control, Number)]
+def slider_of(maker) -> tuple[int, str]:
+    """Return place and name of the first slider with many stops, else of the one with the most."""
+    sliders = [control for control in maker().controls if isinstance(control, Number)]
+    best = max(sliders, key=lambda control: min(len(control.stops), STOPS), default=None)
+    return (sliders.index(best), best.name) if best else (0, "")
 
 
-def measure(browser, lab, path: Path, place: int) -> str:
-    """Open one notebook and return its line of the report; ``place`` is that of the slider moved."""
+def cpu(maker, slider: str, preset: str = "") -> float:
+    """Median time that the kernel itself works on a change, without a browser: the same on a busy machine."""
+    explorer = maker()
+    explorer.set(**explorer.presets.get(preset, explorer.book))
+    stops, times = explorer.knobs[slider].control.stops, []
+    middle = min(bisect_left(stops, getattr(explorer.inputs, slider)), len(stops) - 6)
+    for number in range(CHANGES):
+        begin = time.thread_time()
+        explorer.set(**{slider: stops[middle + number % 5]})
+        times.append(1000 * (time.thread_time() - begin))
+    return median(times)
+
+
+def measure(browser, lab, path: Path, place: int) -> tuple[float, ...]:
+    """Open one notebook and return its figures; ``place`` is that of the slider moved."""
     notebook = NotebookPage.open(browser, lab, path.name)
     notebook.run_all()
     notebook.page.evaluate(WATCH)
@@ -174,25 +191,25 @@ def measure(browser, lab, path: Path, place: int) -> str:
     single = [one_change(notebook.page, handle) for handle in (bare, ours, interact, *large)]
     (settle, _), (settled, rate) = [one_drag(notebook.page, handle) for handle in (bare, ours)]
     notebook.close()
-    big = f"{single[3] / single[1]:6.1f}" if large else "     -"
-    return (
-        f"{path.stem:18} {single[0]:5.0f} {single[1]:7.0f} {single[1] / single[0]:6.2f} {single[2]:9.0f}"
-        f" {single[2] / single[1]:6.1f} {big} {settle:10.0f} {settled:6.0f} {rate:6.0f}"
-        f" {os.getloadavg()[0]:6.1f}"
-    )
+    change, nothing = single[1], float("nan")
+    times = (single[0], change, change / single[0], single[2], single[2] / change)
+    return (*times, single[3] / change if large else nothing, settle, settled, rate, os.getloadavg()[0])
 
 
 def main(wanted: list[str]) -> None:
     """Measure the named explorers, or all."""
     makers = [maker for maker in all_explorers() if not wanted or maker.__name__ in wanted]
-    names = {maker: numbers(maker) for maker in makers}
-    moved = {maker: SLIDERS.get(maker.__name__, names[maker][0]) for maker in makers if names[maker]}
-    print("explorer            bare  change  ratio  interact  times  large  drag bare   drag  pic/s   load")
+    sliders = {maker: slider_of(maker) for maker in makers}
+    print(f"{'explorer':18} {'slider':16}" + "".join(f"{head:>10}" for head in HEADS))
     with tempfile.TemporaryDirectory() as folder:
-        paths = {maker: write(maker, slider, Path(folder)) for maker, slider in moved.items()}
+        paths = {maker: write(maker, name, Path(folder)) for maker, (_, name) in sliders.items() if name}
         with running_lab(list(paths.values())) as lab, chromium() as browser:
             for maker, path in paths.items():
-                print(measure(browser, lab, path, names[maker].index(moved[maker])), flush=True)
+                place, name = sliders[maker]
+                large = LARGE.get(maker.__name__)
+                kernel = cpu(maker, name), cpu(maker, name, large) if large else float("nan")
+                figures = (*kernel, *measure(browser, lab, path, place))
+                print(f"{path.stem:18} {name:16}" + "".join(f"{each:10.2f}" for each in figures), flush=True)
 
 
 if __name__ == "__main__":
