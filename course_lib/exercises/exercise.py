@@ -169,10 +169,6 @@ class Exercise:
             f"parameters 不是习题 {self.id} 的题设", got=parameters, remedy=f"请给这几项，类型照原样：{names}"
         )
 
-    def read(self, name: str, value: object) -> Value:
-        """Return one answer as the library's own type; raise ``UnreadableError`` with a sentence."""
-        return self.field(name).read(value)
-
 
 _NOTHING: Final = Fraction(0)
 
@@ -191,7 +187,7 @@ def judge(exercise: Exercise, *, parameters: object = None, answers: Answers) ->
 
 
 def _read_all(exercise: Exercise, answers: Answers) -> dict[str, Value]:
-    return {name: exercise.read(name, value) for name, value in answers.items()}
+    return {name: exercise.field(name).read(value) for name, value in answers.items()}
 
 
 def _outcome(
@@ -203,7 +199,7 @@ def _outcome(
         left = (f"还差 {'、'.join(blank)}。",) if some else ()
         return Outcome(criterion.name, Verdict.UNANSWERED, _NOTHING, criterion.points, left)
     try:
-        given = {name: exercise.read(name, answers[name]) for name in criterion.answers}
+        given = {name: exercise.field(name).read(answers[name]) for name in criterion.answers}
     except UnreadableError as error:
         return Outcome(criterion.name, Verdict.FAIL, _NOTHING, criterion.points, (str(error),))
     wanted = {name: right[name] for name in criterion.answers}

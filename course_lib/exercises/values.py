@@ -147,7 +147,7 @@ def _what_is_wrong(value: object) -> str:
 
 
 def _number_in_text(text: str, units: Mapping[str, Fraction]) -> Fraction:
-    found = _NUMBER.fullmatch(re.sub(r"(?<=\d)[,_](?=\d)", "", text).upper())
+    found = _NUMBER.fullmatch(re.sub(r"(?<=\d)(?:_(?=\d)|,(?=\d{3}(?!\d)))", "", text).upper())
     if not found:
         raise UnreadableError("读不成数，可以写成 1250000、2.5 或 3/4 这样")
     if found[2] not in units:

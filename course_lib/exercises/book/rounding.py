@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 from ...precision import Copies, decimal_copies, float_copies
@@ -11,10 +12,18 @@ from ..exercise import Criterion, Exercise, Parameters, slip
 from ..values import Field, Kind
 
 
-def _copies(p: Parameters, steps: int = 2, **options: Any) -> Copies[Decimal]:
-    return decimal_copies(
-        start=Fraction(p["start"]), subtract=Fraction(p["subtract"]), steps=steps, **options
-    )
+@lru_cache(maxsize=1000)
+def _decimals(start: str, subtract: str, steps: int, rounding: str) -> Copies[Decimal]:
+    return decimal_copies(start=Fraction(start), subtract=Fraction(subtract), steps=steps, rounding=rounding)
+
+
+def _copies(p: Parameters, steps: int = 2, rounding: str = ROUND_HALF_EVEN) -> Copies[Decimal]:
+    return _decimals(p["start"], p["subtract"], steps, rounding)
+
+
+@lru_cache(maxsize=1000)
+def _floats(start: str, subtract: str, steps: int) -> Copies[float]:
+    return float_copies(start=float(start), subtract=float(subtract), steps=steps)
 
 
 def _answer_4(p: Parameters) -> dict[str, Any]:
@@ -28,12 +37,12 @@ def _answer_4(p: Parameters) -> dict[str, Any]:
 
 def _binary(p: Parameters, steps: int) -> Fraction:
     """What real FP16 would hold after direct updates."""
-    stored = float_copies(start=float(p["start"]), subtract=float(p["subtract"]), steps=steps)
+    stored = _floats(p["start"], p["subtract"], steps)
     return Fraction(stored.direct[steps])
 
 
 def _binary_master(p: Parameters, steps: int) -> Fraction:
-    stored = float_copies(start=float(p["start"]), subtract=float(p["subtract"]), steps=steps)
+    stored = _floats(p["start"], p["subtract"], steps)
     return Fraction(stored.working[steps])
 
 

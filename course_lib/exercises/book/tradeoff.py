@@ -17,13 +17,9 @@ from ..variants import Draw
 
 def _rebuild(p: Parameters) -> Rebuild:
     acts = SavedActivations(
-        sequences=p["sequences"],
-        positions=p["positions"],
-        width=p["width"],
-        layers=p["layers"],
-        arrays_per_layer=p["arrays_per_layer"],
-        bytes_per_value=2,
-    )
+        sequences=p["sequences"], positions=p["positions"], width=p["width"], layers=p["layers"],
+        arrays_per_layer=p["arrays_per_layer"], bytes_per_value=2,
+    )  # fmt: skip
     return rebuild(acts, arrays_per_layer=p["arrays_per_layer"] // 2)
 
 
@@ -51,18 +47,6 @@ def _fits(p: Parameters, before: int, after: int) -> dict[str, bool]:
     return {"fits_before": before <= p["capacity_bytes"], "fits_after": after <= p["capacity_bytes"]}
 
 
-def _only_activations(p: Parameters) -> dict[str, bool]:
-    return _fits(p, _rebuild(p).before.total_bytes, _rebuild(p).peak_bytes)
-
-
-def _nothing_saved(p: Parameters) -> dict[str, bool]:
-    return _fits(p, _tradeoff(p).need_bytes_before, _tradeoff(p).need_bytes_before)
-
-
-def _other_way_round(p: Parameters) -> dict[str, bool]:
-    return _fits(p, _tradeoff(p).need_bytes_after, _tradeoff(p).need_bytes_before)
-
-
 _CRITERIA_6: Final = (
     Criterion(
         "两次放得下吗",
@@ -71,12 +55,12 @@ _CRITERIA_6: Final = (
         (
             Misconception(
                 "只数了激活",
-                _only_activations,
+                lambda p: _fits(p, _rebuild(p).before.total_bytes, _rebuild(p).peak_bytes),
                 ("设备里除了激活，还一直放着什么？", "把模型状态加到两边，再与容量比。"),
             ),
             Misconception(
                 "当作重算没有省下内存",
-                _nothing_saved,
+                lambda p: _fits(p, _tradeoff(p).need_bytes_before, _tradeoff(p).need_bytes_before),
                 (
                     "重算之后，前向与反向之间还要保存多少激活？",
                     "少存的那一半，用保存的激活加上暂存再算一次。",
@@ -84,7 +68,7 @@ _CRITERIA_6: Final = (
             ),
             Misconception(
                 "两次写反了",
-                _other_way_round,
+                lambda p: _fits(p, _tradeoff(p).need_bytes_after, _tradeoff(p).need_bytes_before),
                 ("哪一种做法保存的激活多？", "需要得多的那一种更难放下，对照一下两个名字。"),
             ),
         ),
@@ -230,22 +214,17 @@ def _draw_6(d: Draw) -> Parameters:
     return p | {"capacity_bytes": (needs.start // 10_000 + steps) * 10_000}
 
 
+_BOOK: Final = {
+    "parameters": 1_000_000, "sequences": 16, "positions": 128, "width": 64,
+    "layers": 4, "arrays_per_layer": 10, "compute": "0.20",
+    "transfer": "0.05", "extra_percent": 30, "capacity_bytes": 24_000_000,
+}  # fmt: skip
+
 EXERCISE_6: Final = Exercise(
     id="6",
     title="放得下与跑得快",
     look_back="[27.6 的重算](27.06-recompute-and-recovery.ipynb)",
-    parameters={
-        "parameters": 1_000_000,
-        "sequences": 16,
-        "positions": 128,
-        "width": 64,
-        "layers": 4,
-        "arrays_per_layer": 10,
-        "compute": "0.20",
-        "transfer": "0.05",
-        "extra_percent": 30,
-        "capacity_bytes": 24_000_000,
-    },
+    parameters=_BOOK,
     fields=(
         Field("fits_before", Kind.TRUTH, "全部保存时放得下吗：True 或 False"),
         Field("fits_after", Kind.TRUTH, "重算后放得下吗：True 或 False"),

@@ -18,13 +18,20 @@ def _power(exponent: int) -> str:
     return "2" + str(exponent).translate(_SIGNS)
 
 
-def _answer_a(p: Parameters) -> dict[str, Any]:
-    small, large = 2.0 ** -p["small"], 2.0 ** p["large"]
+@lru_cache(maxsize=1000)
+def _bounds(smallest: int, largest: int) -> tuple[int, int]:
+    """Return the least and the largest scale, found by storing both gradients at every power of two."""
+    small, large = 2.0**-smallest, 2.0**largest
     powers = [2**n for n in range(40)]
     stored = {scale: (to_fp16(small * scale), to_fp16(large * scale)) for scale in powers}
     kept = [scale for scale in powers if stored[scale][0] > 0]
     finite = [scale for scale in powers if stored[scale][1] < float("inf")]
-    return {_LEAST: kept[0], _MOST: finite[-1]}
+    return kept[0], finite[-1]
+
+
+def _answer_a(p: Parameters) -> dict[str, Any]:
+    least, most = _bounds(p["small"], p["large"])
+    return {_LEAST: least, _MOST: most}
 
 
 def _prompt_a(p: Parameters) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 from ...accumulation import Arrangement, Contribution, arrangements, equal_weight_mean, total
@@ -107,13 +108,14 @@ A: Final = Exercise(
 )  # fmt: skip
 
 
+@lru_cache(maxsize=1000)
+def _found(sequences: int, workers: int, microbatch: int) -> Arrangement:
+    ways = arrangements(sequences_per_update=sequences)
+    return next(way for way in ways if (way.workers, way.microbatch) == (workers, microbatch))
+
+
 def _arrangement(p: Parameters) -> Arrangement:
-    found = (
-        way
-        for way in arrangements(sequences_per_update=p["sequences"])
-        if (way.workers, way.microbatch) == (p["workers"], p["microbatch"])
-    )
-    return next(found)
+    return _found(p["sequences"], p["workers"], p["microbatch"])
 
 
 def _answer_b(p: Parameters) -> dict[str, Any]:
