@@ -194,6 +194,18 @@ def test_a_full_disk_leaves_earlier_saves_as_they_were(folder, monkeypatch, fail
     assert load(folder, setup=SMALL).run.rounds == 5
 
 
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path, monkeypatch):
+    files.write_whole(tmp_path / "file", b"old")
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match="full"):
+        files.write_whole(tmp_path / "file", b"new")
+    assert contents(tmp_path) == {tmp_path / "file": b"old"}
+
+
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CourseError, match="检查点没有写成"):
@@ -323,6 +335,9 @@ def test_command(monkeypatch, capsys, damaged, status):
         (lambda: save(begin(SMALL), None), "folder"),
         (lambda: save(begin(SMALL), "x", shards=0), "shards"),
         (lambda: load("", setup=SMALL), "folder"),
+        (lambda: load("a\0b", setup=SMALL), "folder"),
+        (lambda: load("x" * 5000, setup=SMALL), "folder 读不了|一次也没有"),
+        (lambda: save(begin(SMALL), "x" * 5000), "检查点没有写成"),
         (lambda: load("x", setup=None), "setup"),
         (lambda: load("does/not/exist", setup=SMALL), "一次也没有保存过"),
         (lambda: replace(SMALL, data=""), "data"),

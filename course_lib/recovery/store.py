@@ -98,7 +98,10 @@ def load(folder: object, *, setup: Setup) -> Loaded:
 
 def saves(folder: object) -> list[Path]:
     """Return the folders of all saves, finished or not, the newest first."""
-    return sorted(_path(folder).glob("save-*-*"), reverse=True)
+    try:
+        return sorted(_path(folder).glob("save-*-*"), reverse=True)
+    except OSError as error:
+        raise CourseError("folder 读不了", got=folder, remedy="请给一个能读的文件夹") from error
 
 
 def read(place: Path, *, setup: Setup) -> TrainingRun:
@@ -184,4 +187,7 @@ def _forget_older(place: Path) -> None:
 
 
 def _path(folder: object) -> Path:
-    return folder if isinstance(folder, Path) else Path(text("folder", folder))
+    name = text("folder", str(folder) if isinstance(folder, Path) else folder)
+    if "\0" in name:
+        raise CourseError("folder 不是文件夹的名字", got=name, remedy="请给一个文件夹的路径")
+    return Path(name)
