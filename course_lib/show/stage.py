@@ -190,8 +190,8 @@ def _pack(pixels: bytes, row_bytes: int) -> _Band:
     """Deflate rows so that they can stand behind any others."""
     raw = _unfiltered(np.frombuffer(pixels, np.uint8).reshape(-1, row_bytes))
     packer = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS)
-    packed = packer.compress(raw) + packer.flush(zlib.Z_FULL_FLUSH)
-    return _Band(pixels, packed, zlib.adler32(raw), raw.size)
+    packed = packer.compress(raw.data) + packer.flush(zlib.Z_FULL_FLUSH)
+    return _Band(pixels, packed, zlib.adler32(raw.data), raw.size)
 
 
 def _joined_adler32(bands: Iterable[_Band]) -> int:
@@ -207,7 +207,7 @@ def small_png(rgba) -> bytes:
     """Return the picture packed as small as zlib can."""
     height, width, _ = np.shape(rgba)
     raw = _unfiltered(np.asarray(rgba).reshape(height, width * 4))
-    return _png(width, height, zlib.compress(raw, 9))
+    return _png(width, height, zlib.compress(raw.data, 9))
 
 
 def _unfiltered(rows: np.ndarray) -> np.ndarray:

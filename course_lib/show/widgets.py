@@ -150,7 +150,10 @@ class NumberKnob(Knob):
         )
         self._handle.observe(lambda change: self._moved(lambda: self._value_at(change["new"])), "value")
         self._typed.observe(
-            lambda change: self._moved(lambda: parse_number(self.control.name, change["new"], unit=self.control.unit)), "value"
+            lambda change: self._moved(
+                lambda: parse_number(self.control.name, change["new"], unit=self.control.unit)
+            ),
+            "value",
         )
         return [self._handle, self._typed, ipywidgets.Label(self.control.unit, layout={"flex": "none"})]
 
