@@ -94,7 +94,7 @@ def inside_itself() -> CourseError:
     """Return the sentence for an environment that is asked to replace itself."""
     return CourseError(
         "正在用课程环境 .venv 里的 Python，它不能重装自己",
-        remedy=f"请先 deactivate 退出这个环境，再用系统的 Python {AGAIN}",
+        remedy=f"请先 deactivate 退出这个环境，改用系统的 Python，{AGAIN}",
     )
 
 
