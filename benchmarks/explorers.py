@@ -101,7 +101,7 @@ WATCH = """
 """
 QUIET = """
 async wait => { const begin = performance.now();
-  while (performance.now() - begin < 15000) {
+  while (performance.now() - begin < 4000) {
     const last = Math.max(begin, ...seen.paints);
     if (seen.paints.length && performance.now() - last > wait) break;
     await new Promise(done => setTimeout(done, 10)) }
