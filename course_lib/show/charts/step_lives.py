@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...lifetimes import PhaseKind, Timeline
-from ..palette import INK, ORANGE, QUIET, Style
+from ..palette import INK, ORANGE, PURPLE, QUIET, Style
 from .boxes import Boxes
 from .marks import Labels, Rules
 from .timescale import TimeScale
@@ -19,7 +19,7 @@ from .timescale import TimeScale
 SAVED, AGAIN, OUTSIDE = "前向留下的", "反向时重建的", "不在那十个数组里的"
 LOOKS: Final[Mapping[Hashable, Style]] = {
     SAVED: Style(ORANGE),
-    AGAIN: Style("#E8D400"),
+    AGAIN: Style(PURPLE),
     OUTSIDE: Style("#7A7A7A"),
 }
 
