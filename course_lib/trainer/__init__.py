@@ -13,7 +13,7 @@ from ..arguments import exact, instance, whole
 from ..errors import CourseError
 from ..step_ledger import StepPlan, peak
 from ..step_ledger.boundaries import INIT, UPDATE_END
-from .adam import update
+from .adam import grads_finite, update
 from .batch import Batch, random_batch
 from .passes import backward, forward
 from .workbench import Array, State, Watch, Workbench, new_state
@@ -83,7 +83,7 @@ def train_step(
     speed = float(exact("rate", rate, minimum=0, maximum=10))
     kept = forward(bench, batch)
     backward(bench, batch, kept, loss_scale=scale)
-    after = update(state, rate=speed, loss_scale=scale)
+    after = update(state, rate=speed, loss_scale=scale, finite=grads_finite(state))
     watch.boundary(UPDATE_END)
     return Step(after, kept.loss, after.updates > state.updates)
 
