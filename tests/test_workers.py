@@ -307,6 +307,8 @@ def test_an_array_that_stays_shows_as_a_difference(monkeypatch):
         (lambda: data_parallel(PLAN, [masked(1)], rate=float("nan")), "rate"),
         (lambda: data_parallel(CHAPTER, [masked(1)]), "形状与模型不符"),
         (lambda: data_parallel(None, [masked(1)]), "plan"),
+        (lambda: data_parallel(PLAN, [masked(1), masked(2)], zero="ZeRO 3"), "微批次个数不同"),
+        (lambda: measured_shares(StepPlan(shape=StepShape(width=1024)), workers=16, zero="ZeRO 3"), "太大"),
         (lambda: alone(PLAN, []), "batches 是空的"),
         (lambda: tensor_parallel(PLAN, masked(1), workers=3), "不能平分"),
         (lambda: tensor_parallel(PLAN, masked(1), workers=True), "workers"),

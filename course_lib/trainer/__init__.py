@@ -18,7 +18,18 @@ from .batch import Batch, random_batch
 from .passes import backward, forward
 from .workbench import Array, State, Watch, Workbench, new_state
 
-__all__ = ["Array", "Batch", "State", "Step", "Watch", "gradients", "random_batch", "start", "train_step"]
+__all__ = [
+    "LARGEST_BYTES",
+    "Array",
+    "Batch",
+    "State",
+    "Step",
+    "Watch",
+    "gradients",
+    "random_batch",
+    "start",
+    "train_step",
+]
 
 LARGEST_BYTES = 2**31  # of the peak; the trainer is there to be looked at, not to be large
 _SILENT = Watch()

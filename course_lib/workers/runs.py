@@ -10,8 +10,8 @@ import numpy as np
 from ..arguments import choice, exact, instance, sequence
 from ..errors import CourseError
 from ..sharding import STAGES
-from ..step_ledger import StepPlan
-from ..trainer import Array, Batch, State, Watch, start
+from ..step_ledger import StepPlan, peak
+from ..trainer import LARGEST_BYTES, Array, Batch, State, Watch, start
 from . import replicas, stages, tensor
 from .states import ITEMS
 from .transport import Link, Transport
@@ -54,11 +54,27 @@ def alone(plan: StepPlan, batches: object, *, rate: object = 0.001) -> Outcome:
 def data_parallel(plan: StepPlan, batches: object, *, zero: str = ALONE, rate: object = 0.001) -> Outcome:
     """Give every worker its own microbatches: ``batches`` is one series of ``Batch`` per worker.
 
-    ``zero`` names one of ``sharding.STAGES``. Raises ``CourseError`` for batches that do not fit.
+    ``zero`` names one of ``sharding.STAGES``. Raises ``CourseError`` for batches that do not fit, and for
+    unequal numbers of them: who shards gradients or weights meets the others in every microbatch.
+
+    >>> from course_lib.step_ledger import StepShape
+    >>> from course_lib.trainer import random_batch
+    >>> small = StepPlan(shape=StepShape(sequences=1, positions=4, width=8, layers=1, heads=2, vocabulary=8))
+    >>> batch = random_batch(small.shape)
+    >>> run = data_parallel(small, [[batch], [batch]])
+    >>> run.transport.sent_bytes(0, "梯度") == 2 * small.shape.parameters
+    True
     """
     own = [_checked(plan, part) for part in sequence("batches", batches)]
+    counts = tuple(map(len, own))
+    if len(set(counts)) > 1:
+        raise CourseError(
+            "各进程的微批次个数不同",
+            got=counts,
+            remedy="请给同样多的微批次；有效事件不必一样多，用 Mask 排除",
+        )
     sharded, speed = STAGES[choice("zero", zero, STAGES)], _speed(rate)
-    transport, state = Transport(len(own)), start(plan)
+    transport, state = between(plan, workers=len(own)), start(plan)
 
     def program(link: Link) -> replicas.Replica:
         worker = replicas.replica(link, state, sharded=sharded)
@@ -70,7 +86,8 @@ def data_parallel(plan: StepPlan, batches: object, *, zero: str = ALONE, rate: o
 
 def tensor_parallel(plan: StepPlan, batches: object, *, workers: int, rate: object = 0.001) -> Outcome:
     """Split every layer by heads and feed-forward columns; all workers see all microbatches."""
-    checked, speed, transport, state = _checked(plan, batches), _speed(rate), Transport(workers), start(plan)
+    checked, speed = _checked(plan, batches), _speed(rate)
+    transport, state = between(plan, workers=workers), start(plan)
     done = transport.run(
         lambda link: tensor.tensor_step(link, tensor.slices(link, state), checked, rate=speed)
     )
@@ -79,9 +96,19 @@ def tensor_parallel(plan: StepPlan, batches: object, *, workers: int, rate: obje
 
 def pipeline(plan: StepPlan, batches: object, *, workers: int = 2, rate: object = 0.001) -> Outcome:
     """Split the layers into consecutive stages, one per worker."""
-    checked, speed, transport, state = _checked(plan, batches), _speed(rate), Transport(workers), start(plan)
+    checked, speed = _checked(plan, batches), _speed(rate)
+    transport, state = between(plan, workers=workers), start(plan)
     done = transport.run(lambda link: stages.stage_step(link, stages.stage(link, state), checked, rate=speed))
     return Outcome(stages.joined(done), transport)
+
+
+def between(plan: StepPlan, *, workers: int) -> Transport:
+    """Return a transport for workers of this plan. Raises ``CourseError`` beyond 2 GiB for all together."""
+    transport = Transport(workers)
+    needed = peak(plan).total_bytes * transport.workers
+    if needed > LARGEST_BYTES:
+        raise CourseError("这些进程合起来太大", got=needed, remedy="请把尺寸或进程数改小，使总量不超过 2 GiB")
+    return transport
 
 
 def _checked(plan: StepPlan, batches: object) -> Sequence[Batch]:

@@ -19,6 +19,7 @@ from ..step_ledger.boundaries import EMBED, FORWARD_END, HEAD_BACK, INIT, UPDATE
 from ..step_ledger.shapes import layer_shapes, outer_shapes
 from ..trainer import Watch, random_batch, start
 from .replicas import Replica, replica, replica_step
+from .runs import between
 from .transport import Link, Transport
 
 _RATE: Final = 0.001
@@ -61,7 +62,7 @@ def measured_shares(plan: StepPlan, *, workers: int, zero: str) -> Shares:
     instance("plan", plan, StepPlan, "请用 StepPlan(...) 写明尺寸与留法")
     if plan.keep != 10:
         raise CourseError("这里只测每层留十个数组的一步", got=plan.keep, remedy="请用 keep=10")
-    transport, sharded = Transport(workers), STAGES[choice("zero", zero, STAGES)]
+    transport, sharded = between(plan, workers=workers), STAGES[choice("zero", zero, STAGES)]
     building, step = _measure(plan, transport, sharded)
     kept, rest = [0, *(reading.n_bytes for reading in building.readings)], _rest(plan)
     measured = [kept[-1], *(reading.n_bytes for reading in step.readings)]
