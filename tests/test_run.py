@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.app.install import causes, settings, tools
+from course_lib.app.install import causes, environment, settings, tools
 from course_lib.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -412,3 +412,13 @@ def test_real_full_disk(course):
         assert course.start(path=uv_folder())[0] == 0
     finally:
         subprocess.run(["umount", "-l", tiny], check=False)
+
+
+def test_an_environment_does_not_replace_itself(monkeypatch, tmp_path):
+    keep = tmp_path / "keep.txt"
+    keep.write_text("留着", encoding="utf-8")
+    monkeypatch.setattr(environment, "VENV", tmp_path)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    with pytest.raises(CourseError, match="不能重装自己"):
+        environment.make_venv(0)
+    assert keep.read_text(encoding="utf-8") == "留着"

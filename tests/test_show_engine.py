@@ -32,7 +32,7 @@ from course_lib.show.fonts import FAMILY, FONT_FILE, use_course_font
 from course_lib.show.fonts.make_font import characters
 from course_lib.show.lettering import word_picture
 from course_lib.show.palette import BLUE, GREEN, ORANGE, Style
-from course_lib.show.stage import PngWriter, small_png
+from course_lib.show.png import PngWriter, halved, small_png
 
 STYLES = {"甲": Style(BLUE), "乙": Style(ORANGE, "//"), "丙": Style(GREEN, "..")}
 
@@ -62,6 +62,24 @@ def test_png_holds_the_pixels_also_when_only_some_rows_change():
         assert np.array_equal(pixels(png), picture)
         zlib.decompress(png[41:-16])  # the sum over all bands, which image readers pass over
     assert np.array_equal(pixels(small_png(picture)), picture)
+
+
+def test_a_halved_picture_is_the_mean_of_four_pixels_and_white_stays_white():
+    picture = np.full((4, 6, 4), 255, np.uint8)
+    picture[0, 0, :3] = picture[1, 1, :3] = (0, 100, 200)
+    small = halved(picture)
+    assert small.shape == (2, 3, 4)
+    assert small[0, 0].tolist() == [128, 178, 228, 255]
+    assert (small.reshape(-1, 4)[1:] == 255).all()
+
+
+def test_the_page_tells_how_sharp_its_screen_is(small):
+    full = small.image.value
+    small.children[-1].value = "1"
+    assert pixels(small.image.value).shape == (200, 300, 4)
+    assert small._repr_mimebundle_()[1]["image/png"]["width"] == 300
+    small.children[-1].value = "1.5"
+    assert small.image.value == full
 
 
 def bars(axes):

@@ -115,7 +115,9 @@ def serve(*, open_browser: bool) -> None:
     if hasattr(signal, "SIGHUP"):  # a closing terminal: stop in the same orderly way as SIGTERM
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     # Said from inside the loop: only then is the port bound and the address sure to answer.
-    server.io_loop.add_callback(announce, f"http://{HOST}:{server.port}/lab/tree/{START_PAGE}?reset&token={token}")
+    server.io_loop.add_callback(
+        announce, f"http://{HOST}:{server.port}/lab/tree/{START_PAGE}?reset&token={token}"
+    )
     server.start()
     with contextlib.suppress(OSError):  # the terminal may be gone
         print("课程已关闭。", flush=True)

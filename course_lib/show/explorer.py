@@ -17,7 +17,7 @@ from ..errors import CourseError
 from .controls import Control
 from .stage import DRAWING, Stage
 from .tables import Table
-from .widgets import make_knobs, setup_html
+from .widgets import classed, make_image, make_knobs, make_screen, setup_html
 
 BOOK: Final = "书中的例子"
 OURS: Final = "配套的例子"
@@ -201,22 +201,23 @@ class Explorer(ipywidgets.VBox):
         if self._shown_code.value:
             self._shown_code.value = self._code_html()
 
+    def _on_screen(self, sharp: bool) -> None:
+        with DRAWING:
+            self.stage.sharp = sharp
+            self.image.value = self.stage.png()
+
     def _build(self) -> None:
-        width = f"{self.stage.width}px"
         self.knobs = make_knobs(self.controls, self.refresh)
-        self.image = ipywidgets.Image(format="png", layout={"width": width, "max_width": "100%"})
-        self.image.layout.object_fit = "contain"
-        self.words = ipywidgets.HTML()
-        self.words.add_class("course-words")
-        self._message, self._shown_code = ipywidgets.HTML(), ipywidgets.HTML()
-        self._message.add_class("course-error")
-        controls = ipywidgets.Box([knob.box for knob in self.knobs.values()])
-        controls.add_class("course-controls")
+        self.image = make_image(self.stage.width)
+        self.words = classed("course-words", ipywidgets.HTML())
+        self._message, self._shown_code = classed("course-error", ipywidgets.HTML()), ipywidgets.HTML()
+        controls = classed("course-controls", ipywidgets.Box([knob.box for knob in self.knobs.values()]))
         picture = ipywidgets.Box(
             [self.image, self.words], layout={"flex_flow": "row wrap", "align_items": "flex-start"}
         )
         title = ipywidgets.HTML(f'<div class="course-title">{escape(self.title)}</div>{setup_html()}')
-        super().__init__([title, self._make_buttons(), controls, self._message, picture, self._shown_code])
+        below = (picture, self._shown_code, make_screen(self._on_screen))
+        super().__init__([title, self._make_buttons(), controls, self._message, *below])
         self.add_class("course-explorer")
 
     def _make_buttons(self) -> ipywidgets.Widget:

@@ -83,7 +83,7 @@ def _read(guess: object, unit: str) -> Fraction:
         return exact("guess", guess)
     field = Field("guess", Kind.BYTES if unit == "字节" else Kind.NUMBER, "猜测")
     try:
-        return Fraction(field.read(tidy(guess).removesuffix(unit)))
+        return exact("guess", field.read(tidy(guess).removesuffix(unit)))
     except UnreadableError as error:
         raise CourseError(
             f"guess 读不懂（{error}）", got=guess, remedy='请写一个数，例如 17000000 或 "17 MB"'

@@ -9,13 +9,10 @@ Why not ``plt.figure`` and ``savefig``: that takes about 150 ms per change, this
 
 from __future__ import annotations
 
-import struct
 import threading
-import zlib
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final
 
-import numpy as np
 from matplotlib import rc_context
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -23,6 +20,7 @@ from matplotlib.figure import Figure
 
 from .fonts import use_course_font
 from .palette import INK, QUIET
+from .png import PngWriter, halved, small_png
 from .rulers import Ruler, can_stand_in
 
 # Handlers run in a thread of their own beside the cells (JupyterLab 4.4+, ipykernel 7+), and matplotlib's
@@ -31,7 +29,6 @@ DRAWING: Final = threading.RLock()
 
 SHARPNESS: Final = 2  # picture pixels per CSS pixel
 _CSS_DPI: Final = 100
-_ADLER: Final = 65521
 _HINT_SHARE: Final = 0.035  # of the height, kept free at the bottom for the hint of a stored picture
 _RC: Final[dict[Any, Any]] = {
     "font.size": 9.5,
@@ -67,7 +64,8 @@ class Stage:
         self.figure = Figure(figsize=(width / _CSS_DPI, height / _CSS_DPI), dpi=_CSS_DPI * SHARPNESS)
         self.figure.set_layout_engine("constrained", rect=(0, _HINT_SHARE, 1, 1 - _HINT_SHARE))
         self.canvas = FigureCanvasAgg(self.figure)
-        self._writer = PngWriter()
+        self.sharp = True
+        self._writers = {True: PngWriter(), False: PngWriter()}
 
     def axes(self, rows: int = 1, columns: int = 1, **grid):
         """Return one axes, or an array of them; ``grid`` is handed to ``Figure.subplots``."""
@@ -122,8 +120,9 @@ class Stage:
             artist.draw(renderer)
 
     def png(self) -> bytes:
-        """Return the picture as it stands, compressed fast."""
-        return self._writer.write(self.canvas.buffer_rgba())
+        """Return the picture as it stands, compressed fast; where not ``sharp``, one pixel per CSS pixel."""
+        picture = self.canvas.buffer_rgba()
+        return self._writers[self.sharp].write(picture if self.sharp else halved(picture))
 
     def still(self, hint: str) -> bytes:
         """Return the picture for a stored notebook: small, with a hint in its bottom right corner."""
@@ -150,76 +149,3 @@ def _scale_state(scale: Axis | Ruler) -> tuple:
     places = getattr(axis.get_major_locator(), "locs", ())
     words = getattr(axis.get_major_formatter(), "seq", ())
     return (*axis.get_view_interval(), axis.get_scale(), tuple(places), tuple(words), axis.get_label_text())
-
-
-class PngWriter:
-    """Write RGBA pixels as PNG, packing again only the bands of rows that changed since the last picture.
-
-    Rows are stored as they are, so that no band depends on another. Pillow takes four times as long.
-    """
-
-    _BAND = 12  # rows
-
-    def __init__(self) -> None:
-        self._bands: list[_Band] = []
-
-    def write(self, rgba) -> bytes:
-        """Return the picture, packed fast."""
-        height, width, _ = np.shape(rgba)
-        rows = np.asarray(rgba).reshape(height, width * 4)
-        now = [rows[top : top + self._BAND].tobytes() for top in range(0, height, self._BAND)]
-        known = self._bands or [_Band(b"", b"", 0, 0)] * len(now)
-        self._bands = [
-            band if band.pixels == pixels else _pack(pixels, width * 4)
-            for pixels, band in zip(now, known, strict=True)
-        ]
-        body = b"\x78\x01" + b"".join(band.packed for band in self._bands) + b"\x03\x00"
-        return _png(width, height, body + struct.pack(">I", _joined_adler32(self._bands)))
-
-
-class _Band(NamedTuple):
-    """Some rows: their pixels, the same deflated, and Adler-32 and length of what was deflated."""
-
-    pixels: bytes
-    packed: bytes
-    adler32: int
-    length: int
-
-
-def _pack(pixels: bytes, row_bytes: int) -> _Band:
-    """Deflate rows so that they can stand behind any others."""
-    raw = _unfiltered(np.frombuffer(pixels, np.uint8).reshape(-1, row_bytes))
-    packer = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS)
-    packed = packer.compress(raw) + packer.flush(zlib.Z_FULL_FLUSH)
-    return _Band(pixels, packed, zlib.adler32(raw), raw.size)
-
-
-def _joined_adler32(bands: Iterable[_Band]) -> int:
-    """Return Adler-32 of all bands on end, from theirs: two sums, of bytes and of those sums."""
-    low, high = 1, 0
-    for band in bands:
-        high = (high + band.length * (low - 1) + (band.adler32 >> 16)) % _ADLER
-        low = (low + (band.adler32 & 0xFFFF) - 1) % _ADLER
-    return high << 16 | low
-
-
-def small_png(rgba) -> bytes:
-    """Return the picture packed as small as zlib can."""
-    height, width, _ = np.shape(rgba)
-    raw = _unfiltered(np.asarray(rgba).reshape(height, width * 4))
-    return _png(width, height, zlib.compress(raw, 9))
-
-
-def _unfiltered(rows: np.ndarray) -> np.ndarray:
-    """Return rows as PNG wants them: each behind the number of its filter, 0 for none."""
-    return np.pad(rows, ((0, 0), (1, 0)))
-
-
-def _png(width: int, height: int, body: bytes) -> bytes:
-    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", body), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in parts)
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -21,7 +21,7 @@ _HANDLE, _TYPED, _UNIT, _GAP = 10, 10, 4, 1  # widths in em
 
 # Sets names for screen readers, and keeps keys pressed on a control from running a notebook command: "x"
 # would cut the cell, an arrow leave the list. Keys with Ctrl, Shift + Enter and Esc work as ever. Runs when
-# it appears.
+# it appears, and tells how many pixels of the screen a CSS pixel has, now and after zooming.
 _SETUP = """
 const root=this.closest('.course-explorer');
 root.querySelectorAll('.noUi-handle').forEach(h=>{
@@ -32,6 +32,9 @@ if(!window.courseKeys){window.courseKeys=1;window.addEventListener('keydown',e=>
 if(!h.closest||!h.closest('.course-explorer'))return;
 h.toggleAttribute('data-lm-suppress-shortcuts',
 !(e.ctrlKey||e.metaKey||e.altKey||e.key==='Escape'||e.key==='Enter'&&e.shiftKey))},true)}
+const tell=()=>{const s=root.querySelector('.course-screen input'),d=String(window.devicePixelRatio);
+if(s&&s.value!==d){s.value=d;s.dispatchEvent(new Event('input',{bubbles:true}))}};
+tell();window.addEventListener('resize',tell);
 """
 
 STYLE = """<style>
@@ -61,6 +64,26 @@ def setup_html() -> str:
     return f'{style}<i style="animation:course-here 1ms" onanimationstart="{script}"></i>'
 
 
+def classed(name: str, widget: Any) -> Any:
+    """Return the widget, with a CSS class."""
+    widget.add_class(name)
+    return widget
+
+
+def make_screen(changed: Callable[[bool], None]) -> ipywidgets.Widget:
+    """Return an unseen widget in which the page writes its pixels per CSS pixel; more than one is sharp."""
+    screen = classed("course-screen", ipywidgets.Text(layout={"display": "none"}))
+    screen.observe(lambda change: changed(change["new"] != "1"), "value")
+    return screen
+
+
+def make_image(width: int) -> ipywidgets.Image:
+    """Return the widget that holds the picture, as many CSS pixels wide where there is room."""
+    image = ipywidgets.Image(format="png", layout={"width": f"{width}px", "max_width": "100%"})
+    image.layout.object_fit = "contain"
+    return image
+
+
 class Knob:
     """One control on screen: ``value`` is exact, ``box`` the widget, ``changed`` is called after a change."""
 
@@ -68,8 +91,7 @@ class Knob:
         self.control, self._changed, self._quiet = control, changed, False
         self._label_em, total = label_em, label_em + _HANDLE + _TYPED + _UNIT
         self.value: Any = control.book
-        self.error = ipywidgets.HTML(layout={"display": "none"})
-        self.error.add_class("course-error")
+        self.error = classed("course-error", ipywidgets.HTML(layout={"display": "none"}))
         look = {
             "description": control.label,
             "tooltip": control.hint or control.label,  # without one, hovering says "null"
@@ -150,7 +172,10 @@ class NumberKnob(Knob):
         )
         self._handle.observe(lambda change: self._moved(lambda: self._value_at(change["new"])), "value")
         self._typed.observe(
-            lambda change: self._moved(lambda: parse_number(self.control.name, change["new"], unit=self.control.unit)), "value"
+            lambda change: self._moved(
+                lambda: parse_number(self.control.name, change["new"], unit=self.control.unit)
+            ),
+            "value",
         )
         return [self._handle, self._typed, ipywidgets.Label(self.control.unit, layout={"flex": "none"})]
 

@@ -74,6 +74,7 @@ class OnScreen:
         self.page, self.element = page, element
         self.title = element.query_selector(".course-title").inner_text()
         self.twin = twin_of(self.title)
+        self.twin.children[-1].value = element.evaluate("() => String(window.devicePixelRatio)")
         self._boxes = element.query_selector(".course-controls").query_selector_all(":scope > *")
 
     def look(self) -> Look:

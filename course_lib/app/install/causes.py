@@ -90,6 +90,14 @@ def without_module(module: str) -> CourseError:
     )
 
 
+def inside_itself() -> CourseError:
+    """Return the sentence for an environment that is asked to replace itself."""
+    return CourseError(
+        "正在用课程环境 .venv 里的 Python，它不能重装自己",
+        remedy=f"请先 deactivate 退出这个环境，改用系统的 Python，{AGAIN}",
+    )
+
+
 def sentence_for(error: OSError) -> CourseError:
     """Return the sentence for what the operating system refused to do."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or getattr(error, "winerror", None) == 112:

@@ -16,10 +16,11 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Final
 
 from ..places import ROOT, RUNTIME
-from .causes import failure, without_module
+from .causes import failure, inside_itself, without_module
 from .settings import clean_environment
 from .tools import install, run, usable_uv
 
@@ -87,6 +88,8 @@ def write_stamp(lines: Iterable[str]) -> None:
 
 def make_venv(handle: int) -> None:
     """Make an empty environment, without pip: uv needs none, and for pip it is added later."""
+    if VENV.exists() and Path(sys.prefix).resolve() == VENV.resolve():
+        raise inside_itself()
     print("正在准备课程环境（首次约需下载 100 MB，之后不再重复）……", flush=True)
     if VENV.is_symlink() or VENV.is_file():
         VENV.unlink()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -32,9 +33,9 @@ def _sheet(style: Style, inch: int, width: int) -> np.ndarray:
     return np.tile(_canvas(renderer), (1, -(-width // inch)))
 
 
-def by_kind(rows) -> dict[Hashable, list]:
+def by_kind(rows) -> dict[Any, list]:
     """Return kind → rows, from rows of (kind, …): what ``Boxes.show`` takes."""
-    groups: dict[Hashable, list] = {}
+    groups: dict[Any, list] = {}
     for kind, *box in rows:
         groups.setdefault(kind, []).append(box)
     return groups
@@ -44,16 +45,17 @@ class Boxes(Artist):
     """Rectangles of several kinds; a ``linewidth`` in points is the gap between neighbours."""
 
     def __init__(
-        self, axes, styles: Mapping[Hashable, Style], *, zorder: float = 2, linewidth: float = 0.8
+        self, axes, styles: Mapping[Any, Style], *, zorder: float = 2, linewidth: float = 0.8
     ) -> None:
         super().__init__()
         self.set(zorder=zorder, animated=True, in_layout=False)
-        self._styles, self._boxes = styles, {}
+        self._styles = styles
+        self._boxes: dict[Any, np.ndarray] = {}
         self._inch = round(axes.get_figure(root=True).dpi)
         self._gap = round(linewidth * self._inch / 72 / 2)
         axes.add_artist(self)
 
-    def show(self, boxes: Mapping[Hashable, Sequence]) -> None:
+    def show(self, boxes: Mapping[Any, Sequence]) -> None:
         """Show kind → rows of (x0, x1, y0, y1); kinds left out show nothing."""
         self._boxes = {
             kind: np.asarray(boxes[kind], float).reshape(-1, 4)
