@@ -17,12 +17,13 @@ SECTIONS = {
     "precision": 3, "loss_scaling": 3,
     "accumulation": 4,
     "parallel": 5, "collectives": 5, "sharding": 5,
-    "recompute": 6, "trainer": 6, "measuring": 6, "vanishing": 6, "recovery": 6,
+    "recompute": 6, "trainer": 6, "measuring": 6, "workers": 6, "vanishing": 6, "recovery": 6,
     "plan": 7,
 }  # fmt: skip
 HELPERS = ("arrays", "files")  # shared by number modules, imports only the ground
 NUMBERS = (*GROUND, *HELPERS, *SECTIONS)
-MEASURED = ("trainer", "measuring", "vanishing", "recovery")  # they run; a prediction never looks at them
+# They run; a prediction never looks at them.
+MEASURED = ("trainer", "measuring", "workers", "vanishing", "recovery")
 LAYERS = {  # besides itself and the numbers
     "exercises": {"exercises"},
     "show": {"show", "exercises"},

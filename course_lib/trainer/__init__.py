@@ -13,12 +13,23 @@ from ..arguments import exact, instance, whole
 from ..errors import CourseError
 from ..step_ledger import StepPlan, peak
 from ..step_ledger.boundaries import INIT, UPDATE_END
-from .adam import update
+from .adam import grads_finite, update
 from .batch import Batch, random_batch
 from .passes import backward, forward
 from .workbench import Array, State, Watch, Workbench, new_state
 
-__all__ = ["Array", "Batch", "State", "Step", "Watch", "gradients", "random_batch", "start", "train_step"]
+__all__ = [
+    "LARGEST_BYTES",
+    "Array",
+    "Batch",
+    "State",
+    "Step",
+    "Watch",
+    "gradients",
+    "random_batch",
+    "start",
+    "train_step",
+]
 
 LARGEST_BYTES = 2**31  # of the peak; the trainer is there to be looked at, not to be large
 _SILENT = Watch()
@@ -83,7 +94,7 @@ def train_step(
     speed = float(exact("rate", rate, minimum=0, maximum=10))
     kept = forward(bench, batch)
     backward(bench, batch, kept, loss_scale=scale)
-    after = update(state, rate=speed, loss_scale=scale)
+    after = update(state, rate=speed, loss_scale=scale, finite=grads_finite(state))
     watch.boundary(UPDATE_END)
     return Step(after, kept.loss, after.updates > state.updates)
 

@@ -16,13 +16,12 @@ def grads_finite(state: State) -> bool:
     return all(bool(np.isfinite(grad).all()) for grad in state.grads.values())
 
 
-def update(state: State, *, rate: float, loss_scale: float) -> State:
+def update(state: State, *, rate: float, loss_scale: float, finite: bool) -> State:
     """Return the state after one update; gradients are divided by ``loss_scale`` and then set to zero.
 
-    Where a gradient is not finite nothing but the gradients changes, the count of updates included.
+    Where not all gradients are finite nothing but the gradients changes, the count of updates included.
     """
-    done = grads_finite(state)
-    if done:
+    if finite:
         targets = state.master or state.weights
         for name, target in targets.items():
             _move(state, name, target, rate, loss_scale)
@@ -30,7 +29,7 @@ def update(state: State, *, rate: float, loss_scale: float) -> State:
                 state.weights[name][...] = target
     for grad in state.grads.values():
         grad[...] = 0
-    return replace(state, updates=state.updates + done)
+    return replace(state, updates=state.updates + finite)
 
 
 def _move(state: State, name: str, target: Array, rate: float, loss_scale: float) -> None:

@@ -19,7 +19,7 @@ def feed_forward_grad(bench: Workbench, layer: int, gradient: Array, arrays: Arr
     normal = bench.widen(arrays["normal2"])
     bench.add_grad("c1", layer, spread.sum(axis=(0, 1)))
     bench.add_grad("w1", layer, bench.multiply(flat(affine(bench, layer, "2", normal)).T, flat(spread)))
-    inner = bench.multiply(spread, bench.weight("w1", layer).T)
+    inner = bench.join(bench.multiply(spread, bench.weight("w1", layer).T))
     del spread
     return gradient + normalise_grad(bench, layer, "2", inner, normal, bench.widen(arrays["scale2"]))
 
@@ -39,6 +39,7 @@ def attention_grad(bench: Workbench, layer: int, gradient: Array, arrays: Arrays
     inner = bench.borrow(np.zeros_like(gradient))
     for each, values in of_each.items():
         inner += bench.multiply(values, bench.weight(f"w{each}", layer).T)
+    inner = bench.join(inner)
     return gradient + normalise_grad(bench, layer, "1", inner, normal, bench.widen(arrays["scale1"]))
 
 

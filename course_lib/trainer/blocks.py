@@ -52,7 +52,7 @@ def attend(bench: Workbench, layer: int, x: Array, arrays: Arrays) -> Array:
     arrays["scores"] = bench.save("scores", layer, scores)
     found = bench.multiply(bench.widen(arrays["scores"]), v)
     arrays["context"] = bench.save("context", layer, join_heads(found))
-    mixed = bench.multiply(bench.widen(arrays["context"]), bench.weight("wo", layer))
+    mixed = bench.join(bench.multiply(bench.widen(arrays["context"]), bench.weight("wo", layer)))
     return bench.borrow(x + mixed)
 
 
@@ -68,7 +68,7 @@ def expand(bench: Workbench, layer: int, middle: Array, arrays: Arrays) -> None:
 
 def contract(bench: Workbench, layer: int, arrays: Arrays) -> Array:
     """Bring the four widths back to one."""
-    output = bench.multiply(bench.widen(arrays["hidden"]), bench.weight("w2", layer))
+    output = bench.join(bench.multiply(bench.widen(arrays["hidden"]), bench.weight("w2", layer)))
     output += bench.weight("c2", layer)
     return output
 

@@ -38,7 +38,7 @@ class Forward:
 
 def forward(bench: Workbench, batch: Batch) -> Forward:
     """Compute the loss and keep what the plan says. Raises ``CourseError`` where the loss is not finite."""
-    x = bench.widen(bench.state.weights["tokens"][batch.tokens]) + bench.weight("positions")
+    x = embed(bench, batch)
     bench.watch.array(STREAM, None, x)
     bench.watch.boundary(EMBED)
     layers: list[Arrays] = []
@@ -48,16 +48,16 @@ def forward(bench: Workbench, batch: Batch) -> Forward:
         layers.append({name: arrays[name] for name in bench.state.plan.kept})
         del arrays
         bench.watch.boundary(layer_phase(layer, "前向"))
-    output = _last_normal(bench, x)
+    output = last_normal(bench, x)
     del x
-    output["shares"], loss = _predict(bench, output["normal"], batch)
+    output["shares"], loss = predict(bench, output["normal"], batch)
     bench.watch.boundary(FORWARD_END)
     return Forward(layers, output, loss)
 
 
 def backward(bench: Workbench, batch: Batch, kept: Forward, *, loss_scale: float) -> None:
     """Add every parameter's gradient, times ``loss_scale``; ``kept`` is used up on the way."""
-    gradient = _output_grad(bench, batch, kept.output, loss_scale)
+    gradient = output_grad(bench, batch, kept.output, loss_scale)
     bench.watch.array(STREAM, None, gradient)
     bench.watch.boundary(HEAD_BACK)
     for layer in reversed(range(len(kept.layers))):
@@ -71,17 +71,23 @@ def backward(bench: Workbench, batch: Batch, kept: Forward, *, loss_scale: float
         bench.watch.array(STREAM, None, gradient)
         del arrays
         bench.watch.boundary(layer_phase(layer, "反向"))
-    _embedding_grad(bench, batch, gradient)
+    embedding_grad(bench, batch, gradient)
     del gradient
     bench.watch.boundary(BACKWARD_END)
 
 
-def _last_normal(bench: Workbench, x: Array) -> Arrays:
+def embed(bench: Workbench, batch: Batch) -> Array:
+    """Return the first stream, (B, T, D): each token's row plus that of its position."""
+    return bench.widen(bench.state.weights["tokens"][batch.tokens]) + bench.weight("positions")
+
+
+def last_normal(bench: Workbench, x: Array) -> Arrays:
+    """Normalise the last layer's output and keep what backward needs of it."""
     normal, scale = normalise(x)
     return {"normal": bench.save(LAST_NORMAL, None, normal), "scale": bench.save(LAST_NORMAL, None, scale)}
 
 
-def _predict(bench: Workbench, normal: Array, batch: Batch) -> tuple[Array, float]:
+def predict(bench: Workbench, normal: Array, batch: Batch) -> tuple[Array, float]:
     """Return each token's share of the probability, (B, T, V), and the mean loss over the valid positions.
 
     Here memory peaks in the chapter's model: the logits exist twice, as computed and as stored.
@@ -100,7 +106,7 @@ def _predict(bench: Workbench, normal: Array, batch: Batch) -> tuple[Array, floa
     return bench.save(LOGITS, None, logits), loss
 
 
-def _output_grad(bench: Workbench, batch: Batch, output: Arrays, loss_scale: float) -> Array:
+def output_grad(bench: Workbench, batch: Batch, output: Arrays, loss_scale: float) -> Array:
     """Return the gradient of the last layer's output; adds those of the tied embedding and the last norm."""
     difference = bench.widen(output.pop("shares"))
     bench.watch.array(LOGITS, None, difference)
@@ -114,7 +120,8 @@ def _output_grad(bench: Workbench, batch: Batch, output: Arrays, loss_scale: flo
     return normalise_grad(bench, None, "", gradient, normal, bench.widen(output.pop("scale")))
 
 
-def _embedding_grad(bench: Workbench, batch: Batch, gradient: Array) -> None:
+def embedding_grad(bench: Workbench, batch: Batch, gradient: Array) -> None:
+    """Add the gradients of the embedding and of the positions, given that of the first stream."""
     by_token = bench.borrow(np.zeros(bench.state.weights["tokens"].shape, gradient.dtype))
     np.add.at(by_token, batch.tokens, gradient)
     bench.add_grad("tokens", None, by_token)
