@@ -51,6 +51,35 @@ def test_by_code_wrong_then_right(course, browser):
     page.close()
 
 
+def fill(entry, answer):
+    """Give one answer by the widgets of its kind: a box to type in, boxes to tick, buttons to press."""
+    if entry.locator("input[type=text]").count():
+        entry.locator("input[type=text]").fill(str(answer))
+        entry.locator("input[type=text]").press("Tab")
+    elif isinstance(answer, list):
+        for name in answer:
+            entry.get_by_label(name, exact=True).check()
+    else:
+        word = {True: "是", False: "否"}.get(answer, answer)
+        entry.get_by_role("button", name=word, exact=True).click()
+
+
+def test_all_six_by_form(course, browser):
+    page, _ = answered(course, browser, {})
+    for id in "123456":
+        page.page.locator(".widget-dropdown select").last.select_option(index=int(id) - 1)
+        form = page.page.locator(".course-form", has_text=f"习题 {id}　")
+        form.get_by_role("button", name="检查").click()
+        form.get_by_text("还没有作答").first.wait_for()
+        entries = form.locator(":scope > .widget-vbox").all()
+        for entry, answer in zip(entries, RIGHT[id].values(), strict=True):
+            fill(entry, answer)
+        form.get_by_role("button", name="检查").click()
+        form.get_by_text("全对").wait_for()
+    assert page.errors == []
+    page.close()
+
+
 def test_by_form_and_then_on_the_start_page(course, browser):
     (course.work / ".course-progress.json").unlink(missing_ok=True)
     page, _ = answered(course, browser, {})
