@@ -13,16 +13,12 @@ ROOT = Path(__file__).resolve().parents[1]
 FORMATTED = ("course_lib", "tests", "benchmarks", "run.py", "--exclude", "*.md")
 
 
-# The locks name an older numpy for 3.11, whose types the code is held to; newer ones declare max() otherwise.
-OLDEST = pytest.mark.skipif(sys.version_info >= (3, 12), reason="types are checked with the oldest Python")
-
-
 @pytest.mark.parametrize(
     "command",
     [
         ("ruff", "check", "--no-cache", "."),
         ("ruff", "format", "--no-cache", "--check", *FORMATTED),
-        pytest.param(("mypy",), marks=OLDEST),
+        ("mypy",),
     ],
     ids=["ruff-check", "ruff-format", "mypy"],
 )

@@ -35,8 +35,9 @@ def install(lock: Path, python: Path, handle: int) -> None:
     print(f"正在安装 {lock.name} 里的软件包……", flush=True)
     source = ["--require-hashes", "--only-binary=:all:", "-r", str(lock)]
     if uv := usable_uv():
-        command = [uv, "pip", "install", "--project", str(ROOT), "--python", str(python), *source]
-        outcome = run(command, uv_environment(), handle)
+        # Like pip: what is compiled now is not compiled by the first start, or, where nothing may write it, by each.
+        command = [uv, "pip", "install", "--compile-bytecode", "--project", str(ROOT), "--python", str(python)]
+        outcome = run([*command, *source], uv_environment(), handle)
         if outcome.fine:
             return
         if DISK_FULL.seen_in(outcome.words):

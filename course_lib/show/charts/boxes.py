@@ -55,7 +55,7 @@ class Boxes(Artist):
         self._gap = round(linewidth * self._inch / 72 / 2)
         axes.add_artist(self)
 
-    def show(self, boxes: Mapping[Any, Sequence]) -> None:
+    def show(self, boxes: Mapping[Any, Sequence | np.ndarray]) -> None:
         """Show kind → rows of (x0, x1, y0, y1); kinds left out show nothing."""
         self._boxes = {
             kind: np.asarray(boxes[kind], float).reshape(-1, 4)
