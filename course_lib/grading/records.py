@@ -46,7 +46,7 @@ class ExerciseMark:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One submission graded: ``sandbox`` is ``BUBBLEWRAP`` or ``PROCESS``, ``texts`` are free answers by exercise.
+    """One submission graded: ``sandbox`` is ``BUBBLEWRAP`` or ``PROCESS``, ``texts`` are free answers.
 
     ``problem`` is a Chinese sentence where the file as a whole could not be read; then every exercise is
     ``INVALID``. ``warnings`` are sentences for the teacher, e.g. a second answer cell of the same id.

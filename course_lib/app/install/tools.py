@@ -35,8 +35,17 @@ def install(lock: Path, python: Path, handle: int) -> None:
     print(f"正在安装 {lock.name} 里的软件包……", flush=True)
     source = ["--require-hashes", "--only-binary=:all:", "-r", str(lock)]
     if uv := usable_uv():
-        # Like pip: what is compiled now is not compiled by the first start, or, where nothing may write it, by each.
-        command = [uv, "pip", "install", "--compile-bytecode", "--project", str(ROOT), "--python", str(python)]
+        # Like pip: what is compiled now is not compiled by the first start.
+        command = [
+            uv,
+            "pip",
+            "install",
+            "--compile-bytecode",
+            "--project",
+            str(ROOT),
+            "--python",
+            str(python),
+        ]
         outcome = run([*command, *source], uv_environment(), handle)
         if outcome.fine:
             return
