@@ -1,6 +1,5 @@
 """The times beside the measured step: shown when asked for, never stored."""
 
-
 import pytest
 
 from course_lib.errors import CourseError

@@ -1,4 +1,4 @@
-"""How long a real training step takes on this machine (配套实测): the one measurement here that is not exact."""
+"""How long a real training step takes on this machine (配套实测): the one figure here that is not exact."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from ..ledger import ACTIVATIONS
 from ..measuring import step_seconds
 from ..step_ledger import StepPlan, forward_flops, rebuild_flops
 from .tables import Table
+from .widgets import classed
 
 _WAITING: Final = "—"
 _BEFORE: Final = "时间还没有量：运行这一格，再按「量一次时间」。"
@@ -31,7 +32,7 @@ class StepTimes(ipywidgets.VBox):
             description="量一次时间", tooltip="每种留法真的训练几步", layout={"width": "10em"}
         )
         self.button.on_click(lambda _: self.measure())
-        self._shown = ipywidgets.HTML(self.table.html())
+        self._shown = classed("jp-RenderedHTMLCommon", ipywidgets.HTML(self.table.html()))
         super().__init__([self.button, self._shown])
 
     def measure(self) -> None:
