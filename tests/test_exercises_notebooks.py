@@ -220,7 +220,7 @@ def test_a_private_exercise_enters_with_its_prompt_only(tmp_path):
     assert "老师自己的题" in "".join(cells[0]["source"])
     assert "T1" not in json.loads(text)["metadata"]["course"]["parameters"]
     for code, said in (("EXERCISES = ()", "没有习题"), ("1/0", "ZeroDivisionError"), ("x = 1", "没有习题"),
-                       (TEACHER.replace('"T1"', '"3"'), "与课程的相同")):  # fmt: skip
+                       (TEACHER.replace('"T1"', '"3"'), "与别的相同")):  # fmt: skip
         (tmp_path / "own.py").write_text(code, encoding="utf-8")
         with pytest.raises(CourseError, match=said):
             read_exercises(tmp_path / "own.py")

@@ -11,8 +11,7 @@ import argparse
 import hashlib
 import json
 import re
-import runpy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +26,7 @@ from ..exercises.cells import (
     question_cells,
     solution_cells,
 )
+from ..exercises.own import exercises_in
 from ..files import write_whole
 from .class_list import Student, read_class_list
 from .notebook_form import normalise, read
@@ -165,20 +165,10 @@ def read_secret(path: Path) -> bytes:
 
 
 def read_exercises(path: Path) -> tuple[Exercise, ...]:
-    """Return ``EXERCISES`` of a teacher's own Python file: exercises of the same form, under other ids."""
+    """Return the exercises of a teacher's own Python file."""
     try:
-        found = runpy.run_path(str(path)).get("EXERCISES")
-    except Exception as error:  # the teacher's own file may fail in any way
-        got = f"{type(error).__name__}: {error}"
-        raise CourseError(f"{path.name} 运行出错", got=got, remedy="请先单独运行它，修好再来") from error
-    exercises = tuple(found) if isinstance(found, Iterable) else ()
-    if not exercises or not all(isinstance(exercise, Exercise) for exercise in exercises):
+        return exercises_in(path.read_text(encoding="utf-8-sig"), path.name)
+    except (OSError, UnicodeDecodeError) as error:
         raise CourseError(
-            f"{path.name} 里没有习题",
-            got=found,
-            remedy="请写 EXERCISES = (Exercise(...), ...)，每项都是 Exercise",
-        )
-    taken = [exercise.id for exercise in exercises if exercise.id in EXERCISES]
-    if taken:
-        raise CourseError("习题编号与课程的相同", got=taken[0], remedy="请换一个编号，例如 T1")
-    return exercises
+            "习题文件读不出来", got=path.name, remedy="请给一个 UTF-8 的 Python 文件"
+        ) from error
