@@ -18,6 +18,13 @@ FONT_FILE: Final = Path(__file__).with_name("CourseHeiSC-Regular.otf")
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 
 
+def font_list_folder() -> Path:
+    """Return where matplotlib keeps its list of the machine's fonts, made where there was none."""
+    import matplotlib.font_manager
+
+    return Path(matplotlib.get_cachedir())
+
+
 @cache
 def use_course_font() -> None:
     """Make the course's font matplotlib's default; a reader's own figures then show Chinese too.

@@ -1,0 +1,227 @@
+"""A kernel for nbval that trusts it less: it notices death at once, bounds output, waits for no clock.
+
+nbval 0.11 waits for the shell's reply alone, reads errors from iopub alone, and formats and keeps every
+message. ``GradedKernel`` is nbval's own ``RunningKernel`` with those ways of talking replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections import deque
+from pathlib import Path
+from queue import Empty
+from typing import Any, Final
+
+import zmq
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.manager import KernelManager
+from nbval.kernel import RunningKernel
+
+from .jobs import Limits
+from .records import BUBBLEWRAP
+
+COURSE: Final = Path(__file__).resolve().parents[2]
+_START_SECONDS: Final = 60
+_SLICE: Final = 0.05  # seconds between two looks at whether the kernel lives
+_GRACE_SECONDS: Final = 3  # after an interrupt
+_SPARE_BYTES: Final = 1 << 16
+
+
+class KernelDiedError(Exception):
+    """The kernel's process is gone."""
+
+
+class OutputLimitError(Exception):
+    """One cell sent more than it may."""
+
+
+class _ProcessSpecs(KernelSpecManager):
+    """Knows one kernel: this interpreter, whatever is installed and whatever a notebook asks for."""
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        return KernelSpec(argv=[*command, "--HistoryManager.enabled=False"], language="python")
+
+
+class GradedKernel(RunningKernel):  # type: ignore[misc]
+    """One fresh kernel for one submission, in its box or as a plain process."""
+
+    def __init__(self, isolation: str, limits: Limits) -> None:
+        self._limits = limits
+        self._folder = tempfile.mkdtemp(prefix="grade-")
+        self._context = zmq.Context()
+        self._context.maxmsgsize = limits.output_bytes + _SPARE_BYTES
+        self.reply: dict[str, Any] = {}
+        self._frames: deque[list[bytes]] = deque()
+        self._sockets: list[Any] = []
+        self._bytes = 0
+        self._deadline = float("inf")
+        try:
+            self.km = self._manager(isolation)
+            self._start(isolation)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _manager(self, isolation: str) -> KernelManager:
+        if isolation == BUBBLEWRAP:
+            from .sandbox.provisioner import BoxedSpecs
+
+            specs: KernelSpecManager = BoxedSpecs(self._limits)
+        else:
+            specs = _ProcessSpecs()
+        named: dict[str, Any] = {}
+        if sys.platform != "win32":  # TCP ports are lost to others now and then, paths never
+            named = {"transport": "ipc", "ip": f"{self._folder}/k"}
+            named |= {f"{channel}_port": n for n, channel in enumerate(_CHANNELS, start=1)}
+        return KernelManager(
+            kernel_name="graded", kernel_spec_manager=specs, cache_ports=False,
+            connection_file=f"{self._folder}/connection.json", **named,
+        )  # fmt: skip
+
+    def _start(self, isolation: str) -> None:
+        home = Path(self._folder, "home")
+        home.mkdir()
+        self.km.start_kernel(cwd=str(home), env=_environment(home))
+        self.kc = self.km.client(context=self._context)
+        self.kc.start_channels(stdin=False, hb=False)
+        self._sockets = [self.kc.shell_channel.socket, self.kc.iopub_channel.socket]
+        self._events = [socket.get_monitor_socket(zmq.EVENT_DISCONNECTED) for socket in self._sockets]
+        self._poller = zmq.Poller()
+        for socket in self._sockets:
+            self._poller.register(socket, zmq.POLLIN)
+        self._ensure_iopub_up()
+
+    def _ensure_iopub_up(self) -> None:
+        """Ask until the answer is heard on both channels: only then is no output of a first cell lost."""
+        end = time.monotonic() + _START_SECONDS
+        while time.monotonic() < end:
+            asked = self.kc.kernel_info()
+            self.await_reply(asked, timeout=_START_SECONDS)
+            try:
+                self.await_idle(asked, _SLICE)
+            except Empty:
+                continue
+            return
+        raise KernelDiedError
+
+    def begin_cell(self) -> None:
+        """Count anew what a cell sends; it has its own time to end."""
+        self.reply = {}
+        self._bytes = 0
+        self._deadline = time.monotonic() + self._limits.cell_seconds + 2 * _GRACE_SECONDS
+
+    def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
+        """Wait for the reply on the shell channel; raise ``Empty`` after ``timeout`` seconds."""
+        end = time.monotonic() + (timeout or 0)
+        while time.monotonic() < end:
+            message = self._shell_message()
+            if message is None:
+                self._listen(_SLICE)
+            elif message["parent_header"].get("msg_id") == msg_id:
+                self.reply = message["content"]
+                return
+        raise Empty
+
+    def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
+        """Return the next message on iopub; raise ``Empty`` where none comes in time."""
+        end = min(self._deadline, time.monotonic() + (timeout or 0))
+        while True:
+            while self._frames:
+                message = self._read(self._frames.popleft())
+                if message is not None:
+                    return message
+            if time.monotonic() >= end:
+                raise Empty
+            self._listen(_SLICE)
+
+    def drain(self) -> bool:
+        """Interrupt and throw away what still comes; true if the kernel is ready for another cell."""
+        self.interrupt()
+        end = time.monotonic() + _GRACE_SECONDS
+        asked = self.kc.kernel_info()
+        try:
+            while time.monotonic() < end:
+                self._bytes = 0
+                self._frames.clear()
+                message = self._shell_message()
+                if message is None:
+                    self._listen(_SLICE)
+                elif message["parent_header"].get("msg_id") == asked:
+                    return bool(self.is_alive())
+        except (KernelDiedError, OutputLimitError):
+            pass
+        return False
+
+    def _listen(self, seconds: float) -> None:
+        """Take what has come on iopub, unread, while it stays within bounds."""
+        iopub = self._sockets[1]
+        ready = dict(self._poller.poll(int(seconds * 1000)))
+        if iopub in ready:
+            while iopub.poll(0):
+                self._take(iopub.recv_multipart())
+        elif not ready and not self.is_alive():
+            raise KernelDiedError
+        if any(event.poll(0) for event in self._events):
+            # A message over the limit ends the connection; so does the end of the process.
+            time.sleep(_SLICE)
+            raise OutputLimitError if self.is_alive() else KernelDiedError
+
+    def _take(self, frames: list[bytes]) -> None:
+        self._bytes += sum(map(len, frames))
+        if self._bytes > self._limits.output_bytes:
+            raise OutputLimitError
+        self._frames.append(frames)
+
+    def _shell_message(self) -> dict[str, Any] | None:
+        if not self._sockets[0].poll(0):
+            return None
+        return self._read(self._sockets[0].recv_multipart())
+
+    def _read(self, frames: list[bytes]) -> dict[str, Any] | None:
+        """Return a message; None for what is none: kernel code holds the key and can send anything."""
+        try:
+            _, parts = self.kc.session.feed_identities(frames)
+            message: dict[str, Any] = self.kc.session.deserialize(parts)
+            kinds = (("content", dict), ("parent_header", dict), ("msg_type", str))
+            return message if all(isinstance(message[key], kind) for key, kind in kinds) else None
+        except Exception:
+            return None
+
+    def stop(self) -> None:
+        """End the kernel at once and remove its files; once more does nothing."""
+        for socket in self._sockets:
+            socket.disable_monitor()
+        self._sockets = []
+        if "kc" in self.__dict__:
+            self.kc.stop_channels()
+            del self.kc
+        if "km" in self.__dict__:
+            if self.km.has_kernel:
+                self.km.shutdown_kernel(now=True)
+            del self.km
+        self._context.destroy(linger=0)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+_CHANNELS: Final = ("shell", "iopub", "stdin", "hb", "control")
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """Return what a plain process gets of the environment: only what starts Python."""
+    kept = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "LANG", "VIRTUAL_ENV")
+    return {name: os.environ[name] for name in kept if name in os.environ} | {
+        "HOME": str(home),
+        "USERPROFILE": str(home),
+        "IPYTHONDIR": str(home / ".ipython"),
+        "PYTHONPATH": os.pathsep.join([str(COURSE), str(Path(__file__).with_name("kernel"))]),
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }

@@ -1,0 +1,57 @@
+"""Grade one submission: from bytes to a record, in any process, on any machine that has this package."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+from ..errors import CourseError
+from ..exercises import Exercise, Verdict
+from .jobs import Job
+from .judging import Heard, Session, run
+from .kernels import GradedKernel
+from .reading import Submission, read_submission
+from .records import CriterionMark, ExerciseMark, Record
+from .reference import reference_notebook
+
+
+def grade(job: Job) -> Record:
+    """Return what is known of one submission; what it raises is never the submission's doing."""
+    exercises = job.exercises()
+    try:
+        submission = read_submission(job.content, exercises)
+    except CourseError as error:
+        marks = tuple(_mark(exercise, Heard(Verdict.INVALID)) for exercise in exercises)
+        return Record(job.student, job.file, job.isolation, marks, problem=str(error))
+    heard = _hear(job, submission, exercises)
+    return Record(
+        job.student, job.file, job.isolation,
+        tuple(_mark(exercise, heard.get(exercise.id, Heard(Verdict.MISSING))) for exercise in exercises),
+        tuple(submission.texts.items()), submission.warnings,
+    )  # fmt: skip
+
+
+def _hear(job: Job, submission: Submission, exercises: tuple[Exercise, ...]) -> dict[str, Heard]:
+    if not submission.answers:
+        return {}
+    notebook = reference_notebook(submission, exercises)
+    return run(
+        Session(
+            notebook, exercises, job.parameters, partial(GradedKernel, job.isolation, job.limits), job.limits
+        )
+    )
+
+
+def _mark(exercise: Exercise, heard: Heard) -> ExerciseMark:
+    if heard.result is None:
+        assert heard.verdict is not None
+        nothing = tuple(
+            CriterionMark(criterion.name, heard.verdict, Fraction(0), criterion.points)
+            for criterion in exercise.criteria
+        )
+        return ExerciseMark(exercise.id, heard.verdict, nothing, heard.said)
+    criteria = tuple(
+        CriterionMark(o.name, o.verdict, o.points, o.max_points, o.misconception, o.hints)
+        for o in heard.result.criteria
+    )
+    return ExerciseMark(exercise.id, heard.result.verdict, criteria, heard.said)
