@@ -12,6 +12,7 @@ import io
 import json
 import os
 import tempfile
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from .jobs import Limits
 from .kernels import GradedKernel, KernelDiedError, OutputLimitError
 
 _LONGEST_SAID: Final = 200
+_ONE_AT_A_TIME: Final = threading.Lock()  # pytest belongs to a process; a cluster's workers may have threads
 _THEIRS: Final = (NbCellError, OutputLimitError, KernelDiedError)
 # No plugin but nbval's: a teacher's own settings and plugins have no part in a mark.
 _NOT: Final = (
@@ -185,7 +187,7 @@ def _error_line(reply: Mapping[str, Any]) -> str:
 
 def run(session: Session) -> dict[str, Heard]:
     """Run the session's notebook under pytest and return what became of each of its exercises."""
-    with tempfile.TemporaryDirectory(prefix="grade-", ignore_cleanup_errors=True) as scratch:
+    with _ONE_AT_A_TIME, tempfile.TemporaryDirectory(prefix="grade-", ignore_cleanup_errors=True) as scratch:
         path = Path(scratch, "reference.ipynb")
         path.write_text(json.dumps(session.notebook), encoding="utf-8")
         for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):

@@ -18,6 +18,7 @@ from ..exercises.cells import place_of
 LARGEST: Final = 20_000_000  # bytes; a notebook of the course with its pictures stays under one million
 _MOST_CONTAINERS: Final = 1_000_000  # small lists cost sixty times their two characters
 _FORMAT: Final = 4
+_LONGEST_TEXT: Final = 32_000  # characters of a free answer; a cell of a spreadsheet holds 32,767
 _AGAIN: Final = "请让这名学生重新保存并再交一次"
 
 
@@ -102,4 +103,5 @@ def _own_words(exercise: Exercise, text: str) -> str:
     start = text.find(exercise.reason)
     own = text[start + len(exercise.reason) :] if start >= 0 else text
     own = own.replace("这里留给人读，不自动评分。", "").replace("（写在这里）", "")
-    return "\n".join(line for line in own.strip().splitlines()).strip(" >\n")
+    own = "\n".join(own.strip().splitlines()).strip(" >\n")
+    return own if len(own) <= _LONGEST_TEXT else f"{own[:_LONGEST_TEXT]}……（太长，后面的没有收）"

@@ -11,17 +11,20 @@ from .jobs import Job
 from .judging import Heard, Session, run
 from .kernels import GradedKernel
 from .reading import Submission, read_submission
-from .records import CriterionMark, ExerciseMark, Record
+from .records import BUBBLEWRAP, CriterionMark, ExerciseMark, Record
 from .reference import reference_notebook
+from .sandbox.probe import require_sandbox
 
 
 def grade(job: Job) -> Record:
     """Return what is known of one submission; what it raises is never the submission's doing."""
     exercises = job.exercises()
+    if job.isolation == BUBBLEWRAP:
+        require_sandbox()
     try:
         submission = read_submission(job.content, exercises)
     except CourseError as error:
-        marks = tuple(_mark(exercise, Heard(Verdict.INVALID)) for exercise in exercises)
+        marks = tuple(nothing_heard(exercise, Verdict.INVALID) for exercise in exercises)
         return Record(job.student, job.file, job.isolation, marks, problem=str(error))
     heard = _hear(job, submission, exercises)
     return Record(
@@ -45,13 +48,15 @@ def _hear(job: Job, submission: Submission, exercises: tuple[Exercise, ...]) -> 
 def _mark(exercise: Exercise, heard: Heard) -> ExerciseMark:
     if heard.result is None:
         assert heard.verdict is not None
-        nothing = tuple(
-            CriterionMark(criterion.name, heard.verdict, Fraction(0), criterion.points)
-            for criterion in exercise.criteria
-        )
-        return ExerciseMark(exercise.id, heard.verdict, nothing, heard.said)
+        return nothing_heard(exercise, heard.verdict, heard.said)
     criteria = tuple(
         CriterionMark(o.name, o.verdict, o.points, o.max_points, o.misconception, o.hints)
         for o in heard.result.criteria
     )
     return ExerciseMark(exercise.id, heard.result.verdict, criteria, heard.said)
+
+
+def nothing_heard(exercise: Exercise, verdict: Verdict, said: str = "") -> ExerciseMark:
+    """Return the mark of an exercise that came to no result: no points, and why."""
+    nothing = tuple(CriterionMark(c.name, verdict, Fraction(0), c.points) for c in exercise.criteria)
+    return ExerciseMark(exercise.id, verdict, nothing, said)
