@@ -60,6 +60,25 @@ class Record:
     warnings: tuple[str, ...] = ()
     problem: str = ""
 
+    @property
+    def owner(self) -> str:
+        """Whose work this is, wherever records are told apart: the student, or the file that fits nobody."""
+        return self.student or self.file
+
+    @property
+    def points(self) -> Fraction:
+        """Points reached, without those that a person gives to free texts."""
+        return sum((mark.points for mark in self.exercises), Fraction(0))
+
+    @property
+    def max_points(self) -> int:
+        """Points to be had."""
+        return sum(mark.max_points for mark in self.exercises)
+
+    def mark(self, id: str) -> ExerciseMark | None:
+        """Return what became of one exercise, None where the record does not speak of it."""
+        return next((mark for mark in self.exercises if mark.id == id), None)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain data; points are whole numbers or text like ``1/2``."""
         return {
