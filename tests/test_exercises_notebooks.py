@@ -1,6 +1,5 @@
 """Notebooks made from definitions, the self-check on filled copies, individual notebooks, progress, forms."""
 
-import csv
 import json
 import re
 import shutil
@@ -10,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.app.class_list import Student, read_class_list
 from course_lib.app.cli import read_arguments
 from course_lib.app.notebook_form import normalise, read
 from course_lib.app.release import (
-    file_name,
     individual_notebook,
     read_exercises,
     read_secret,
@@ -26,6 +23,7 @@ from course_lib.errors import CourseError
 from course_lib.exercises import BOOK, EXERCISES, FURTHER, check, is_signed, progress, variant
 from course_lib.exercises.cells import place_of, put, question_cells
 from course_lib.exercises.progress import Entry
+from course_lib.grading.class_list import Student
 from course_lib.show import feedback as view
 from course_lib.show.feedback import feedback, solution
 from course_lib.show.forms import form
@@ -245,40 +243,6 @@ def test_release_writes_one_notebook_for_each_student(tmp_path, capsys):
     assert [(out / name).read_bytes() for name in names] == first
     with pytest.raises(CourseError, match="--secret-file"):
         release("--students", tmp_path / "list.csv")
-
-
-NAME = '=HYPERLINK("http://x")'
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "utf-16"])
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("head", [["学号", "姓名"], ["姓名", "学号", "班级"], ["Student ID", "Name"], []])
-def test_class_lists_as_teachers_keep_them(tmp_path, encoding, separator, head):
-    rows = [["0429", "欧阳,娜娜"], ["20230001234567891", NAME]]
-    if head[:1] == ["姓名"]:
-        rows = [[name, id, "一班"] for id, name in rows]
-    path = tmp_path / "list.csv"
-    with path.open("w", encoding=encoding, newline="") as file:
-        csv.writer(file, delimiter=separator).writerows([*([head] if head else []), *rows, []])
-    assert read_class_list(path) == [Student("0429", "欧阳,娜娜"), Student("20230001234567891", NAME)]
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [(b"", "没有学生"), ("学号,姓名\n".encode(), "没有学生"), (b"1\n2\n1\n", "第 3 行的学号重复"),
-     ("学号,姓名\n,张三".encode(), "第 2 行没有学号"), (b"\xff\xff\x80", "编码读不懂")],
-)  # fmt: skip
-def test_a_list_that_cannot_be_read_names_the_cause(tmp_path, content, said):
-    (tmp_path / "list.csv").write_bytes(content)
-    with pytest.raises(CourseError, match=said):
-        read_class_list(tmp_path / "list.csv")
-
-
-def test_file_names_are_safe_and_different():
-    ids = ["0429", "a/b", "a_b", "..", "CON?", "张三", "李四", "x" * 300, "X" * 300]
-    names = [file_name(Student(id)) for id in ids]
-    assert len({name.lower() for name in names}) == len(ids)
-    assert all(re.fullmatch(r"[0-9A-Za-z_-]{1,70}", name) for name in names)
 
 
 def test_a_secret_is_made_once_and_a_short_one_refused(tmp_path):

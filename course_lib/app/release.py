@@ -8,9 +8,10 @@ stays.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import re
+import os
+import stat
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -27,8 +28,8 @@ from ..exercises.cells import (
     solution_cells,
 )
 from ..exercises.own import exercises_in
-from ..files import write_whole
-from .class_list import Student, read_class_list
+from ..files import read_whole, write_whole
+from ..grading.class_list import Student, file_name, read_class_list
 from .notebook_form import normalise, read
 from .places import NOTEBOOKS
 
@@ -58,10 +59,13 @@ def handle(options: argparse.Namespace) -> int:
         return 0
     if options.secret_file is None or options.out is None:
         raise CourseError("发放个人笔记本还缺参数", remedy="请同时给 --students、--secret-file 和 --out")
+    students = read_class_list(options.students)
     secret = read_secret(options.secret_file)
+    if warning := secret_warning(options.secret_file):
+        print(warning, file=sys.stderr)
     own = read_exercises(options.exercises) if options.exercises else ()
     template = read(stored(_QUESTIONS))[1]
-    for student in read_class_list(options.students):
+    for student in students:
         path = options.out / f"{_QUESTIONS}-{file_name(student)}.ipynb"
         text = individual_notebook(template, student, secret=secret, own=own)
         write_whole(path, text.encode())
@@ -137,26 +141,14 @@ def _unrun(cell: Cell) -> Cell:
     return cell | {"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else cell
 
 
-def file_name(student: Student) -> str:
-    """Return a name that every file system takes, different for different ids.
-
-    >>> file_name(Student("0429")), file_name(Student("a/b"))
-    ('0429', 'a_b-c14cddc0')
-    """
-    plain = re.sub(r"[^0-9A-Za-z_-]", "_", student.id)[:60]
-    if plain == student.id:
-        return plain
-    return f"{plain}-{hashlib.sha256(student.id.encode()).hexdigest()[:8]}"
-
-
-def read_secret(path: Path) -> bytes:
-    """Return the bytes of a secret file; make one where there is none yet."""
+def read_secret(path: Path, *, make: bool = True) -> bytes:
+    """Return the bytes of a secret file; where there is none yet, make one, or refuse."""
     import secrets
 
-    if not path.exists():
+    if make and not path.exists():
         write_whole(path, secrets.token_hex(32).encode())
         path.chmod(0o600)
-    secret = path.read_bytes().strip()
+    secret = read_whole(path, "密钥文件").strip()
     if len(secret) < 16:
         raise CourseError(
             "密钥太短，别人猜得出", got=path.name, remedy="请删掉这个文件，再运行一次会造一个新的"
@@ -164,11 +156,18 @@ def read_secret(path: Path) -> bytes:
     return secret
 
 
+def secret_warning(path: Path) -> str:
+    """Return a sentence if others on this machine may read the secret, else nothing."""
+    if os.name != "posix" or not stat.S_IMODE(path.stat().st_mode) & 0o077:
+        return ""
+    return f"注意：别的用户也能读密钥文件 {path.name}，读到就算得出每个人的题。请运行 chmod 600 {path.name}。"
+
+
 def read_exercises(path: Path) -> tuple[Exercise, ...]:
     """Return the exercises of a teacher's own Python file."""
     try:
-        return exercises_in(path.read_text(encoding="utf-8-sig"), path.name)
-    except (OSError, UnicodeDecodeError) as error:
+        return exercises_in(read_whole(path, "习题文件").decode("utf-8-sig"), path.name)
+    except UnicodeDecodeError as error:
         raise CourseError(
             "习题文件读不出来", got=path.name, remedy="请给一个 UTF-8 的 Python 文件"
         ) from error

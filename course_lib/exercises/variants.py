@@ -11,9 +11,9 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
-from ..arguments import text
+from ..arguments import instance, is_a, text
 from ..errors import CourseError
 from .exercise import Exercise, Parameters, judge, tells_apart
 from .verdicts import Verdict
@@ -65,6 +65,7 @@ class Draw:
 def draw(exercise: Exercise, student_id: str, secret: bytes) -> dict[str, Any]:
     """Return this student's parameters of an exercise; the same arguments always give the same."""
     student, key = text("student_id", student_id), _secret(secret)
+    instance("exercise", exercise, Exercise, "请用 exercises.find(编号) 取一道习题")
     book = exercise.solve()
     for attempt in range(_MOST_DRAWS):
         parameters = exercise.draw(Draw(key, exercise.id, student, attempt))
@@ -78,14 +79,29 @@ def draw(exercise: Exercise, student_id: str, secret: bytes) -> dict[str, Any]:
 
 def sign(student_id: str, parameters: Mapping[str, Parameters], secret: bytes) -> str:
     """Return the signature of one student's parameters, exercise by exercise."""
-    plain = {name: dict(values) for name, values in parameters.items()}
-    return _digest(_secret(secret), "signed", text("student_id", student_id), plain)
+    student, key = text("student_id", student_id), _secret(secret)
+    try:
+        return _digest(key, "signed", student, _plain(parameters))
+    except (TypeError, ValueError, RecursionError):
+        raise CourseError(
+            "parameters 必须是题设的字典", got=parameters, remedy="请给 {习题编号: {名字: 值}}，值能写成 JSON"
+        ) from None
 
 
-def is_signed(
-    student_id: str, parameters: Mapping[str, Parameters], secret: bytes, signature: object
-) -> bool:
-    """True if the signature was made with this secret for exactly these parameters."""
+def _plain(parameters: object) -> dict[str, dict[str, Any]]:
+    """Return the parameters as dicts; a list of pairs is none, though ``dict`` would take it."""
+    if not isinstance(parameters, Mapping) or not all(is_a(v, Mapping) for v in parameters.values()):
+        raise TypeError("no mapping of mappings")
+    return {name: dict(values) for name, values in parameters.items()}
+
+
+def is_signed(student_id: object, parameters: object, secret: bytes, signature: object) -> bool:
+    """True if the signature was made with this secret for exactly these parameters, of whatever types."""
+    key = _secret(secret)
     if not isinstance(signature, str) or not signature.isascii():
         return False
-    return hmac.compare_digest(sign(student_id, parameters, secret), signature)
+    try:
+        made = sign(cast(str, student_id), cast(Mapping[str, Parameters], parameters), key)
+    except CourseError:
+        return False
+    return hmac.compare_digest(made, signature)
