@@ -17,7 +17,7 @@ class Limits:
     cell_seconds: float = 20
     wall_seconds: float = 240
     cpu_seconds: int = 120
-    memory_bytes: int = 1 << 30  # of all its processes together
+    memory_bytes: int = 2 << 30  # of all its processes together
     file_bytes: int = 64 << 20  # one file
     disk_bytes: int = 128 << 20  # each of its private folders
     processes: int = 64

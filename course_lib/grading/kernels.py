@@ -25,6 +25,8 @@ from .jobs import Limits
 from .records import BUBBLEWRAP
 
 COURSE: Final = Path(__file__).resolve().parents[2]
+_CHANNELS: Final = ("shell", "iopub", "stdin", "hb", "control")
+_HEARD: Final = ("shell", "iopub")
 _START_SECONDS: Final = 60
 _SLICE: Final = 0.05  # seconds between two looks at whether the kernel lives
 _GRACE_SECONDS: Final = 3  # after an interrupt
@@ -57,7 +59,7 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
         self._context.maxmsgsize = limits.output_bytes + _SPARE_BYTES
         self.reply: dict[str, Any] = {}
         self._frames: deque[list[bytes]] = deque()
-        self._sockets: list[Any] = []
+        self._sockets: dict[str, Any] = {}
         self._bytes = 0
         self._deadline = float("inf")
         try:
@@ -89,25 +91,27 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
         self.km.start_kernel(cwd=str(home), env=_environment(home))
         self.kc = self.km.client(context=self._context)
         self.kc.start_channels(stdin=False, hb=False)
-        self._sockets = [self.kc.shell_channel.socket, self.kc.iopub_channel.socket]
-        self._events = [socket.get_monitor_socket(zmq.EVENT_DISCONNECTED) for socket in self._sockets]
+        self._sockets = {name: getattr(self.kc, f"{name}_channel").socket for name in _HEARD}
+        self._events = {
+            name: socket.get_monitor_socket(zmq.EVENT_DISCONNECTED) for name, socket in self._sockets.items()
+        }
         self._poller = zmq.Poller()
-        for socket in self._sockets:
+        for socket in self._sockets.values():
             self._poller.register(socket, zmq.POLLIN)
         self._ensure_iopub_up()
 
-    def _ensure_iopub_up(self) -> None:
-        """Ask until the answer is heard on both channels: only then is no output of a first cell lost."""
-        end = time.monotonic() + _START_SECONDS
-        while time.monotonic() < end:
+    def _ensure_iopub_up(self, seconds: float = _START_SECONDS) -> None:
+        """Ask until the answer is heard on both channels: only then is no output of a next cell lost."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
             asked = self.kc.kernel_info()
-            self.await_reply(asked, timeout=_START_SECONDS)
+            self.await_reply(asked, timeout=left)
             try:
                 self.await_idle(asked, _SLICE)
             except Empty:
                 continue
             return
-        raise KernelDiedError
+        raise Empty
 
     def begin_cell(self) -> None:
         """Count anew what a cell sends; it has its own time to end."""
@@ -143,33 +147,43 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
         """Interrupt and throw away what still comes; true if the kernel is ready for another cell."""
         self.interrupt()
         end = time.monotonic() + _GRACE_SECONDS
-        asked = self.kc.kernel_info()
-        try:
-            while time.monotonic() < end:
-                self._bytes = 0
-                self._frames.clear()
-                message = self._shell_message()
-                if message is None:
-                    self._listen(_SLICE)
-                elif message["parent_header"].get("msg_id") == asked:
-                    return bool(self.is_alive())
-        except (KernelDiedError, OutputLimitError):
-            pass
+        while (left := end - time.monotonic()) > 0:
+            self._bytes = 0
+            self._frames.clear()
+            try:
+                self._ensure_iopub_up(left)
+            except OutputLimitError:
+                continue
+            except (Empty, KernelDiedError):
+                return False
+            return True
         return False
 
     def _listen(self, seconds: float) -> None:
         """Take what has come on iopub, unread, while it stays within bounds."""
-        iopub = self._sockets[1]
+        iopub = self._sockets["iopub"]
         ready = dict(self._poller.poll(int(seconds * 1000)))
         if iopub in ready:
             while iopub.poll(0):
                 self._take(iopub.recv_multipart())
         elif not ready and not self.is_alive():
             raise KernelDiedError
-        if any(event.poll(0) for event in self._events):
-            # A message over the limit ends the connection; so does the end of the process.
-            time.sleep(_SLICE)
-            raise OutputLimitError if self.is_alive() else KernelDiedError
+        if [channel for channel in _HEARD if self._lost(channel)]:
+            raise OutputLimitError
+
+    def _lost(self, channel: str) -> bool:
+        """Whether the connection ended, as it does by a message over the limit; it is then made anew."""
+        event = self._events[channel]
+        if not event.poll(0):
+            return False
+        event.recv_multipart()
+        time.sleep(_SLICE)
+        if not self.is_alive():
+            raise KernelDiedError
+        address = self._sockets[channel].last_endpoint
+        self._sockets[channel].disconnect(address)
+        self._sockets[channel].connect(address)
+        return True
 
     def _take(self, frames: list[bytes]) -> None:
         self._bytes += sum(map(len, frames))
@@ -178,9 +192,8 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
         self._frames.append(frames)
 
     def _shell_message(self) -> dict[str, Any] | None:
-        if not self._sockets[0].poll(0):
-            return None
-        return self._read(self._sockets[0].recv_multipart())
+        shell = self._sockets["shell"]
+        return self._read(shell.recv_multipart()) if shell.poll(0) else None
 
     def _read(self, frames: list[bytes]) -> dict[str, Any] | None:
         """Return a message; None for what is none: kernel code holds the key and can send anything."""
@@ -194,9 +207,9 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
 
     def stop(self) -> None:
         """End the kernel at once and remove its files; once more does nothing."""
-        for socket in self._sockets:
+        for socket in self._sockets.values():
             socket.disable_monitor()
-        self._sockets = []
+        self._sockets = {}
         if "kc" in self.__dict__:
             self.kc.stop_channels()
             del self.kc
@@ -206,9 +219,6 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
             del self.km
         self._context.destroy(linger=0)
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-_CHANNELS: Final = ("shell", "iopub", "stdin", "hb", "control")
 
 
 def _environment(home: Path) -> dict[str, str]:

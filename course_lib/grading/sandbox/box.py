@@ -69,9 +69,9 @@ def _mounts() -> Iterator[str]:
     made: set[str] = set()
     for prefix in dict.fromkeys((os.path.realpath(sys.base_prefix), sys.prefix)):
         yield from _bound(prefix, prefix, made)
-    yield from _bound(str(COURSE), f"{INSIDE}/course_lib", made)
-    for name in _HIDDEN:
-        yield from ("--tmpfs", f"{INSIDE}/course_lib/{name}", "--remount-ro", f"{INSIDE}/course_lib/{name}")
+    for entry in sorted(COURSE.iterdir()):
+        if entry.name not in _HIDDEN:
+            yield from _bound(str(entry), f"{INSIDE}/course_lib/{entry.name}", made)
     inner = COURSE / "grading" / "kernel" / "grader_box"
     yield from _bound(str(inner), f"{INSIDE}/grader_box", made)
     yield from _pictures(made)

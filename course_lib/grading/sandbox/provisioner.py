@@ -64,7 +64,7 @@ class BoxedProvisioner(LocalProvisioner):
             "user": 0 if os.geteuid() else _FIRST_USER + os.getpid() % _USERS,
             "disk_bytes": limits.disk_bytes,
             "limits": {
-                "AS": 3 * limits.memory_bytes,
+                "AS": 2 * limits.memory_bytes,
                 "CPU": limits.cpu_seconds,
                 "NPROC": limits.processes,
                 "FSIZE": limits.file_bytes,
