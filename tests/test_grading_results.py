@@ -214,6 +214,8 @@ def test_what_fits_nobody_is_in_the_grades_but_not_sent_to_a_system():
     book = Gradebook((ONE, TWO), (stray,))
     assert grades_csv(book).splitlines()[1] == b",0.33,2,2.33"
     assert moodle_csv(book).splitlines()[1:] == []
+    both = Gradebook((ONE, TWO), (replace(stray, file="0.ipynb"), HOSTILE))
+    assert [entry["file"] for entry in json.loads(grades_json(both))] == [HOSTILE.file, "0.ipynb"]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r1", "\n1", "  =1", "＝1", "－1"])
@@ -550,6 +552,12 @@ def test_the_page_of_the_class_lists_everyone_and_everything():
     assert [address[:22] for address in found.addresses[1:]] == ["data:image/png;base64,"] * 2
     assert 'alt="习题 1：微批次加倍，0 分 3 人；习题 2：两个均值怎样合并，2 分 3 人"' in content
     assert 'alt="习题 2：以为该数序列 3 人"' in content
+
+
+def test_a_mistake_made_twice_in_one_submission_counts_once():
+    twice = replace(pass_two(), criteria=pass_two().criteria[1:] * 2)
+    content = class_page(replace(CLASS, records=(replace(HONEST, exercises=(twice,)),)))
+    assert 'alt="习题 2：以为该数序列 1 人"' in content
 
 
 def test_a_class_without_records_has_a_page():
