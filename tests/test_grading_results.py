@@ -4,18 +4,26 @@ import codecs
 import csv
 import io
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
+from html.parser import HTMLParser
 
 import pytest
 
 from course_lib.errors import CourseError
 from course_lib.exercises import BOOK, Verdict
+from course_lib.grading.class_page import class_page
+from course_lib.grading.feedback_page import feedback_page
 from course_lib.grading.gradebook import Gradebook, short
 from course_lib.grading.manual import merge_manual
+from course_lib.grading.page import page_names
 from course_lib.grading.records import BUBBLEWRAP, PROCESS, CriterionMark, ExerciseMark, Record
 from course_lib.grading.spreadsheets import harmless, read_rows, unquoted
 from course_lib.grading.tables import canvas_csv, grades_csv, grades_json, moodle_csv
+from course_lib.show.class_pictures import mistakes_picture, points_picture
+from course_lib.show.spreads import Spread
 
 FORMULA = '=HYPERLINK("http://x")'
 LONG_ID = "20230001234567891"
@@ -206,6 +214,8 @@ def test_what_fits_nobody_is_in_the_grades_but_not_sent_to_a_system():
     book = Gradebook((ONE, TWO), (stray,))
     assert grades_csv(book).splitlines()[1] == b",0.33,2,2.33"
     assert moodle_csv(book).splitlines()[1:] == []
+    both = Gradebook((ONE, TWO), (replace(stray, file="0.ipynb"), HOSTILE))
+    assert [entry["file"] for entry in json.loads(grades_json(both))] == [HOSTILE.file, "0.ipynb"]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r1", "\n1", "  =1", "＝1", "－1"])
@@ -420,4 +430,168 @@ def test_read_rows_finds_the_separator():
     assert read_rows("得分;注\r\n1,5;a\r\n".encode(), "x", "得分") == [["得分", "注"], ["1,5", "a"]]
 
 
-PROCESSED = replace(HONEST, sandbox=PROCESS)
+# pages
+
+
+class Opened(HTMLParser):
+    """What a browser takes from a page: tags, addresses, words."""
+
+    def __init__(self, content):
+        super().__init__()
+        self.tags, self.addresses, self.text, self.open = [], [], "", []
+        self.feed(content)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attributes if name in ("src", "href")]
+        assert not [name for name, _ in attributes if name.startswith("on")]
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] != ["style"]:
+            self.text += data
+
+
+PLAIN_TAGS = {
+    "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "ul", "li", "div", "span", "small",
+    "b", "pre", "section", "table", "thead", "tbody", "tfoot", "tr", "th", "td", "a", "img",
+}  # fmt: skip
+
+
+def opened(content):
+    found = Opened(content)
+    assert found.open == []
+    assert content.startswith("<!DOCTYPE html>")
+    assert set(found.tags) <= PLAIN_TAGS
+    return found
+
+
+def test_the_page_of_a_student_says_points_verdicts_and_hints():
+    found = opened(feedback_page(CLASS, HONEST))
+    for said in (
+        '=HYPERLINK("http://x")（20230001234567891）',
+        "2.33 / 7 分",
+        "习题 1　微批次加倍0.33 / 4 分◐ 对了一部分",
+        "加余量前的合计：○ 还没有作答0 / 2",
+        "等权平均错在哪里：✗ 再想想0 / 1看起来是：以为该数序列。",
+        "分母就数对损失有贡献的单位。",
+        "理由：已收到，由老师来读；还没有评分。",
+        "这份作业在沙箱（bubblewrap）里运行：没有网络",
+    ):
+        assert said in found.text, said
+    assert found.addresses == []
+
+
+def test_the_page_shows_error_line_warnings_and_points_of_a_person():
+    book = replace(CLASS, manual={"0429": {"1": Fraction(3, 2)}})
+    text = opened(feedback_page(book, HOSTILE)).text
+    for said in (
+        "欧阳,娜娜（0429）",
+        "文件 0429 <script>alert(1)</script>.ipynb",
+        "3.5 / 10 分",
+        "! 作答的那一格出错NameError: <script>alert(1)</script>",
+        "习题 1 的作答格有不止一个，只看第一个。",
+        "理由：老师评了 1.5 / 3 分。",
+    ):
+        assert said in text, said
+    silent = replace(HONEST, texts=())
+    assert "理由：没有写，0 / 3 分。" in opened(feedback_page(book, silent)).text
+
+
+def test_without_walls_the_pages_say_so():
+    record = replace(HONEST, sandbox=PROCESS)
+    assert "没有沙箱的围墙" in opened(feedback_page(CLASS, record)).text
+    text = opened(class_page(replace(CLASS, records=(record, HOSTILE)))).text
+    assert "1 份用 process 方式运行" in text
+    assert "1 份在沙箱（bubblewrap）里运行" in text
+
+
+def test_a_file_that_could_not_be_read_gets_its_sentence():
+    text = opened(feedback_page(CLASS, UNREADABLE)).text
+    assert "文件不是完整的 JSON。请让这名学生重新保存并再交一次。" in text
+    assert "王<b>五</b>（0500）" in text
+    assert "习题 1" not in text
+
+
+def test_solutions_only_when_they_are_asked_for_and_with_own_numbers():
+    why = "还原成总和 4，再除以事件总数 4"
+    assert why not in feedback_page(CLASS, HONEST)
+    assert why in feedback_page(CLASS, HONEST, solutions=True)
+    own = {"2": {**TWO.parameters, "mean_a": 3}}
+    assert "还原成总和 7，再除以事件总数 4" in feedback_page(CLASS, HONEST, solutions=True, parameters=own)
+
+
+def test_the_page_of_the_class_lists_everyone_and_everything():
+    content = class_page(
+        replace(CLASS, records=(*CLASS.records, replace(HONEST, student="", file="作业最终版.ipynb"))),
+        unmatched=[(f"{TAGS}.ipynb", "")],
+        unread=[("坏.zip", "压缩包打不开。")],
+        not_counted=[("旧.ipynb", "以后交的为准。")],
+        links={"0429": "feedback/0429.html"},
+    )
+    found = opened(content)
+    for said in (
+        "批改了 4 份作业，名单上还有 1 人没有交。满分 7 分。",
+        "对不上名单的文件作业最终版.ipynb<script>alert(1)</script>.ipynb",
+        "0500.ipynb（0500）：文件不是完整的 JSON。",
+        "坏.zip：压缩包打不开。",
+        "旧.ipynb：以后交的为准。",
+        "（0429）：习题 1 的作答格有不止一个，只看第一个。",
+        "0429 欧阳,娜娜022",
+        "0777 没交没有交0",
+        "0500 王<b>五</b>没能读出来0",
+        "平均（3 份读出来的）0.2222.22",
+    ):
+        assert said in found.text, said
+    assert found.addresses[0] == "feedback/0429.html"
+    assert [address[:22] for address in found.addresses[1:]] == ["data:image/png;base64,"] * 2
+    assert 'alt="习题 1：微批次加倍，0 分 3 人；习题 2：两个均值怎样合并，2 分 3 人"' in content
+    assert 'alt="习题 2：以为该数序列 3 人"' in content
+
+
+def test_a_mistake_made_twice_in_one_submission_counts_once():
+    twice = replace(pass_two(), criteria=pass_two().criteria[1:] * 2)
+    content = class_page(replace(CLASS, records=(replace(HONEST, exercises=(twice,)),)))
+    assert 'alt="习题 2：以为该数序列 1 人"' in content
+
+
+def test_a_class_without_records_has_a_page():
+    text = opened(class_page(Gradebook((ONE,), (), {"0429": "甲"}))).text
+    assert "批改了 0 份作业，名单上还有 1 人没有交。满分 4 分。" in text
+
+
+def test_pictures_take_any_names_and_many_points():
+    names = ["习题 1：$x_{", "a\nb", "长" * 300, "$$"]
+    pictures = (
+        mistakes_picture([(name, 3) for name in names]),
+        points_picture([Spread("$$" * 40, ("0–9", "10"), (0, 200))] * 4),
+    )
+    assert [picture[:4] for picture in pictures] == [b"\x89PNG"] * 2
+    many = replace(ONE, criteria=tuple(replace(criterion, points=50) for criterion in ONE.criteria))
+    assert "0–12 分 2 人" in class_page(replace(CLASS, exercises=(many,)))
+
+
+def test_same_records_same_pages_in_any_order():
+    turned = replace(CLASS, records=CLASS.records[::-1], names=dict(reversed(NAMES.items())))
+    assert class_page(turned) == class_page(CLASS)
+    assert feedback_page(turned, HONEST) == feedback_page(CLASS, HONEST)
+
+
+def test_pages_have_names_that_every_file_system_keeps_apart():
+    names = page_names(["0429", LONG_ID, "../etc", "A1", "a1", "../../" + "x" * 500, "欧阳", ""])
+    assert names["0429"] == "0429.html"
+    assert names[LONG_ID] == "20230001234567891.html"
+    assert names["欧阳"] == "欧阳.html"
+    assert len({name.casefold() for name in names.values()}) == 8
+    assert all("/" not in name and len(name.encode()) < 150 for name in names.values())
+
+
+def test_nothing_is_drawn_before_there_is_something_to_draw():
+    code = "import sys, course_lib.grading.class_page; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
+    assert done.stdout.strip() == "False", done.stderr

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
 from ..exercises import Exercise
+from .class_figures import mistakes_figure, spreads_figure
 from .gradebook import Gradebook, rubric_points, short
 from .page import listed, page, walls, words
-from .records import Record
+from .records import PROCESS, Record
 
-_MOST: Final = 12  # misconceptions drawn
 _NO_LINKS: Final[Mapping[str, str]] = {}
 
 Aside = tuple[str, str]  # a file, and a sentence about it
@@ -43,14 +42,14 @@ def class_page(
         _section("没有计分的提交", not_counted),
         _section("批改时留意到的", warned),
         _table(book, links),
-        _spreads(book),
-        _mistakes(book),
+        spreads_figure(book),
+        mistakes_figure(book),
     ]
     return page("班级结果", filter(None, body), layout="wide")
 
 
 def _who(record: Record) -> str:
-    return f"{record.student}　{record.file}" if record.student else record.file
+    return f"{record.file}（{record.student}）" if record.student else record.file
 
 
 def _top(book: Gradebook) -> Iterator[str]:
@@ -61,7 +60,8 @@ def _top(book: Gradebook) -> Iterator[str]:
     if counted:
         yield f'<p class="quiet">习题 {words(counted)} 的得分与满分都含老师给理由的分。</p>'
     for sandbox, number in sorted(Counter(record.sandbox for record in book.records).items()):
-        yield f'<p class="quiet">{number} 份{words(walls(sandbox))}</p>'
+        look = "notice" if sandbox == PROCESS else "quiet"
+        yield f'<p class="{look}">{number} 份{words(walls(sandbox))}</p>'
 
 
 def _section(title: str, asides: Iterable[Aside]) -> str:
@@ -98,6 +98,8 @@ def _row(book: Gradebook, record: Record, links: Mapping[str, str]) -> str:
     link = links.get(record.owner)
     first = f'<a href="{words(link)}">{who}</a>' if link else who
     cells = "".join(_cell(book, record, exercise) for exercise in book.exercises)
+    if record.problem:
+        cells = _across(book, "没能读出来")
     return f"<tr><td>{first}</td>{cells}<td><b>{short(book.total(record))}</b></td></tr>"
 
 
@@ -115,7 +117,11 @@ def _cell(book: Gradebook, record: Record, exercise: Exercise) -> str:
 
 def _absent(book: Gradebook, id: str) -> str:
     who = _student(book.names[id], id)
-    return f'<tr><td>{who}</td><td class="quiet" colspan="{len(book.exercises)}">没有交</td><td>0</td></tr>'
+    return f"<tr><td>{who}</td>{_across(book, '没有交')}<td>0</td></tr>"
+
+
+def _across(book: Gradebook, said: str) -> str:
+    return f'<td class="quiet" colspan="{len(book.exercises)}">{said}</td>'
 
 
 def _means(book: Gradebook) -> str:
@@ -127,55 +133,3 @@ def _means(book: Gradebook) -> str:
     total = sum((book.total(record) for record in read), Fraction(0))
     cells = "".join(f"<th>{short(each / len(read))}</th>" for each in (*sums, total))
     return f"<tfoot><tr><th>平均（{len(read)} 份读出来的）</th>{cells}</tr></tfoot>"
-
-
-def _spreads(book: Gradebook) -> str:
-    counts = [(f"习题 {e.id}　{e.title}", _spread(book, e)) for e in book.exercises]
-    if not any(sum(each) for _, each in counts):
-        return ""
-    from ..show.class_pictures import Spread, points_picture
-
-    picture = points_picture([Spread(title, each) for title, each in counts])
-    told = "；".join(f"{title}：{_told(each)}" for title, each in counts)
-    return _figure(
-        "每题得分的分布", "柱上的数是人数；不含老师给理由的分，也不含没能读出来的文件。", picture, told
-    )
-
-
-def _spread(book: Gradebook, exercise: Exercise) -> tuple[int, ...]:
-    reached = Counter(int(mark.points) for mark in book.marks(exercise))
-    return tuple(reached[points] for points in range(exercise.max_points + 1))
-
-
-def _told(counts: Sequence[int]) -> str:
-    return "，".join(f"{points} 分 {count} 人" for points, count in enumerate(counts) if count)
-
-
-def _mistakes(book: Gradebook) -> str:
-    found = Counter(
-        f"习题 {exercise.id}：{name}"
-        for exercise in book.exercises
-        for name in _misconceptions(book, exercise)
-    )
-    if not found:
-        return "<section><h2>最常见的误解</h2><p>没有认出题目里写明的误解。</p></section>"
-    from ..show.class_pictures import mistakes_picture
-
-    common = found.most_common(_MOST)
-    more = f"共 {len(found)} 种，画出最多的 {_MOST} 种。" if len(found) > _MOST else ""
-    told = "；".join(f"{name} {count} 人" for name, count in common)
-    return _figure(
-        "最常见的误解", f"从答案认出来的，一份作业里同一种只算一次。{more}", mistakes_picture(common), told
-    )
-
-
-def _misconceptions(book: Gradebook, exercise: Exercise) -> Iterator[str]:
-    """Yield the misconceptions seen in an exercise, once for each student who has it."""
-    for mark in book.marks(exercise):
-        yield from dict.fromkeys(c.misconception for c in mark.criteria if c.misconception)
-
-
-def _figure(title: str, note: str, picture: bytes, told: str) -> str:
-    source = f"data:image/png;base64,{b64encode(picture).decode()}"
-    image = f'<img src="{source}" alt="{words(told)}">'
-    return f'<section><h2>{title}</h2><p class="quiet">{note}</p><div class="scroll">{image}</div></section>'

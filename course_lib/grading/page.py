@@ -49,7 +49,8 @@ p { margin: .35rem 0; } ul { margin: .3rem 0; padding-left: 1.3rem; } a { color:
 section { border: 1px solid var(--line); border-radius: 8px; padding: .8rem 1rem; margin: 1rem 0;
   break-inside: avoid; }
 body.wide section { border: 0; padding: 0; margin: 2rem 0; }
-.head { display: flex; flex-wrap: wrap; gap: .2rem 1rem; justify-content: space-between; align-items: baseline; }
+.head { display: flex; flex-wrap: wrap; gap: .2rem 1rem; justify-content: space-between;
+  align-items: baseline; }
 .points { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .pass { color: var(--pass); } .partial { color: var(--partial); } .fail, .other { color: var(--fail); }
 .criterion { border-top: 1px solid var(--line); margin-top: .6rem; padding-top: .5rem; }
@@ -58,7 +59,8 @@ pre { background: var(--plate); border-radius: 6px; padding: .5rem .7rem; margin
   font: .88rem/1.5 ui-monospace, Consolas, Menlo, "Noto Sans CJK SC", monospace; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid var(--line); padding: .3rem .55rem; text-align: right; white-space: nowrap; }
+th, td { border-bottom: 1px solid var(--line); padding: .3rem .55rem; text-align: right;
+  white-space: nowrap; }
 th { font-weight: 600; } tfoot th { border-top: 2px solid var(--line); }
 th:first-child, td:first-child { text-align: left; white-space: normal; min-width: 9rem; }
 img { display: block; width: 100%; min-width: 40rem; height: auto; }
@@ -81,14 +83,14 @@ def page(title: str, body: Iterable[str], *, layout: str) -> str:
     )
 
 
-def words(text: str) -> str:
+def words(text: str, *, longest: int = _LONGEST) -> str:
     """Return any text as HTML that stays text; what is very long is cut and says so.
 
     >>> words("<b>&")
     '&lt;b&gt;&amp;'
     """
     plain = printable(text)
-    cut = plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}……（太长，截断）"
+    cut = plain if len(plain) <= longest else f"{plain[:longest]}……（太长，截断）"
     return escape(cut)
 
 

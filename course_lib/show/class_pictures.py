@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from .palette import BLUE, INK, ORANGE
+from .spreads import Spread
 from .stage import DRAWING, Stage
 
 WIDTH: Final = 920  # CSS pixels
 _ACROSS: Final = 3
 _TITLE: Final = 15  # characters
 _NAME: Final = 26
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How many students reached 0, 1, 2, … points of one exercise; ``counts`` ends with the full points."""
-
-    title: str
-    counts: tuple[int, ...]
 
 
 def points_picture(spreads: Sequence[Spread]) -> bytes:
@@ -36,6 +28,7 @@ def points_picture(spreads: Sequence[Spread]) -> bytes:
                 _histogram(axes, spread, max(tallest, 1))
             for axes in grid[len(spreads) :]:
                 axes.set_visible(False)
+            stage.figure.set_layout_engine("constrained", h_pad=0.1, w_pad=0.15)
             stage.figure.supxlabel("得分（半分归入较小的整数）", fontsize=9.5)
             stage.freeze()
             return stage.still("")
@@ -48,7 +41,8 @@ def _histogram(axes, spread: Spread, tallest: int) -> None:
         if count:
             axes.text(x, count + tallest * 0.03, str(count), ha="center", va="bottom", color=INK, fontsize=9)
     axes.set_title(_label(spread.title, _TITLE), loc="left")
-    axes.set(xlim=(-0.6, len(spread.counts) - 0.4), ylim=(0, tallest * 1.2), xticks=list(places), yticks=[])
+    axes.set(xlim=(-0.6, len(spread.counts) - 0.4), ylim=(0, tallest * 1.2), yticks=[])
+    axes.set_xticks(list(places), spread.labels)
     axes.spines["left"].set_visible(False)
     axes.tick_params(length=0)
 
