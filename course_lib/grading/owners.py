@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from ..errors import CourseError
@@ -23,7 +22,6 @@ from .submissions import find_notebooks
 _SECTIONS: Final = tuple(f"27.{number:02d}" for number in range(1, 11))  # of the course's own file names
 _COPY: Final = re.compile(r" ?\(\d+\)$")  # what a browser adds to a second download
 _SHOWN: Final = 3
-_NONE: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class Assigned:
     file: str
     modified: int
     read: Callable[[], bytes]
-    parameters: Mapping[str, Mapping[str, Any]] = _NONE
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     problem: str = ""
 
@@ -212,7 +210,7 @@ def _with_numbers(
         said = "笔记本里有个人题设，但没有给密钥，按教材的题设批改。" if issued.personal else ""
         return replace(one, warnings=(*one.warnings, said) if said else one.warnings)
     own = {exercise.id: draw(exercise, one.student, secret) for exercise in exercises}
-    whose = f"{one.student} 自己" if own else "教材"
+    whose = f" {one.student} 自己" if own else "教材"
     if one.problem or (issued.to and same_id(issued.to) != same_id(one.student)):
         return replace(one, parameters=own)
     if issued.to:

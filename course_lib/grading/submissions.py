@@ -91,7 +91,7 @@ def _read(path: str) -> bytes:
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise not_regular(about.st_mode)
-            content = b"" if about.st_size > LARGEST else file.read(LARGEST + 1)
+            content = b"" if about.st_size > LARGEST else file.read(about.st_size + 1)
     except OSError as error:
         raise CourseError(
             f"文件打不开：{error.strerror}", remedy="请检查它的权限，或请学生再交一次"
