@@ -56,6 +56,19 @@ def read_submission(content: bytes, exercises: Iterable[Exercise]) -> Submission
     return Submission(answers, texts, tuple(warnings))
 
 
+def issued_in(content: bytes) -> dict[str, Any]:
+    """Return ``metadata.course`` of a notebook, empty where there is none; its values may be anything."""
+    notebook = _parse(content)
+    metadata = notebook.get("metadata") if isinstance(notebook, dict) else None
+    course = metadata.get("course") if isinstance(metadata, dict) else None
+    return course if isinstance(course, dict) else {}
+
+
+def too_large() -> CourseError:
+    """Return the sentence for a file that is not read because of its size."""
+    return CourseError(f"文件超过 {LARGEST // 1_000_000} MB，没有读", remedy="请清除笔记本的输出，保存后再交")
+
+
 def _cells(content: bytes) -> Iterator[dict[str, Any]]:
     notebook = _parse(content)
     version = notebook.get("nbformat") if isinstance(notebook, dict) else None
@@ -72,9 +85,7 @@ def _cells(content: bytes) -> Iterator[dict[str, Any]]:
 
 def _parse(content: bytes) -> Any:
     if len(content) > LARGEST:
-        raise CourseError(
-            f"文件超过 {LARGEST // 1_000_000} MB，没有读", remedy="请清除笔记本的输出，保存后再交"
-        )
+        raise too_large()
     if content.count(b"[") + content.count(b"{") > _MOST_CONTAINERS:
         raise CourseError("文件里的括号多得不像笔记本，没有读", remedy=_AGAIN)
     try:
