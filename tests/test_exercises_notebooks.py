@@ -13,7 +13,6 @@ from course_lib.app.cli import read_arguments
 from course_lib.app.notebook_form import normalise, read
 from course_lib.app.release import (
     individual_notebook,
-    read_exercises,
     read_secret,
     stored,
     update_stored,
@@ -22,6 +21,7 @@ from course_lib.app.release import (
 from course_lib.errors import CourseError
 from course_lib.exercises import BOOK, EXERCISES, FURTHER, check, is_signed, progress, variant
 from course_lib.exercises.cells import place_of, put, question_cells
+from course_lib.exercises.own import exercises_in
 from course_lib.exercises.progress import Entry
 from course_lib.grading.class_list import Student
 from course_lib.show import feedback as view
@@ -207,7 +207,7 @@ EXERCISES = (replace(KNOWN["2"], id="T1", title="老师自己的题"),)
 
 def test_a_private_exercise_enters_with_its_prompt_only(tmp_path):
     (tmp_path / "own.py").write_text(TEACHER, encoding="utf-8")
-    own = read_exercises(tmp_path / "own.py")
+    own = exercises_in((tmp_path / "own.py").read_text(encoding="utf-8"), "own.py")
     text = individual_notebook(read(QUESTIONS)[1], Student("7"), secret=SECRET, own=own)
     cells = [
         cell
@@ -221,7 +221,7 @@ def test_a_private_exercise_enters_with_its_prompt_only(tmp_path):
                        (TEACHER.replace('"T1"', '"3"'), "与别的相同")):  # fmt: skip
         (tmp_path / "own.py").write_text(code, encoding="utf-8")
         with pytest.raises(CourseError, match=said):
-            read_exercises(tmp_path / "own.py")
+            exercises_in((tmp_path / "own.py").read_text(encoding="utf-8"), "own.py")
 
 
 def release(*words):

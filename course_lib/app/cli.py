@@ -28,6 +28,7 @@ COMMANDS: Final = MappingProxyType(
         "recovery-trial": "recovery_trial",
         "check": "check",
         "release": "release",
+        "grade": "grade",
     }
 )
 

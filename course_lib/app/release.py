@@ -63,7 +63,7 @@ def handle(options: argparse.Namespace) -> int:
     secret = read_secret(options.secret_file)
     if warning := secret_warning(options.secret_file):
         print(warning, file=sys.stderr)
-    own = read_exercises(options.exercises) if options.exercises else ()
+    own = exercises_in(read_source(options.exercises), options.exercises.name) if options.exercises else ()
     template = read(stored(_QUESTIONS))[1]
     for student in students:
         path = options.out / f"{_QUESTIONS}-{file_name(student)}.ipynb"
@@ -163,10 +163,10 @@ def secret_warning(path: Path) -> str:
     return f"注意：别的用户也能读密钥文件 {path.name}，读到就算得出每个人的题。请运行 chmod 600 {path.name}。"
 
 
-def read_exercises(path: Path) -> tuple[Exercise, ...]:
-    """Return the exercises of a teacher's own Python file."""
+def read_source(path: Path) -> str:
+    """Return the text of a teacher's own Python file of exercises."""
     try:
-        return exercises_in(read_whole(path, "习题文件").decode("utf-8-sig"), path.name)
+        return read_whole(path, "习题文件").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CourseError(
             "习题文件读不出来", got=path.name, remedy="请给一个 UTF-8 的 Python 文件"

@@ -21,26 +21,26 @@ Aside = tuple[str, str]  # a file, and a sentence about it
 def class_page(
     book: Gradebook,
     *,
-    unmatched: Sequence[Aside] = (),
     unread: Sequence[Aside] = (),
     not_counted: Sequence[Aside] = (),
+    noticed: Sequence[Aside] = (),
     links: Mapping[str, str] = _NO_LINKS,
 ) -> str:
     """Return ``class.html``. Files come with a sentence each (it may be empty):
 
-    ``unmatched`` fit no student of the list, ``unread`` have no record because they could not even be opened,
-    ``not_counted`` are attempts in place of which another one counts. Records without a student, and records
-    with a problem, are listed by themselves. ``links`` has addresses of feedback pages by ``Record.owner``.
+    ``unread`` have no record because they could not even be opened, ``not_counted`` are attempts in place of
+    which another one counts, ``noticed`` is for the teacher's eyes alone. Records without a student, and
+    records with a problem, are listed by themselves. ``links`` are feedback pages by ``Record.owner``.
     """
-    strays = [(record.file, "") for record in book.ordered if not record.student]
-    broken = [(_who(record), record.problem) for record in book.ordered if record.problem]
+    strays = [(record.file, record.problem) for record in book.ordered if not record.student]
+    broken = [(_who(record), record.problem) for record in book.ordered if record.problem and record.student]
     warned = [(_who(record), sentence) for record in book.ordered for sentence in record.warnings]
     body = [
         *_top(book),
-        _section("对不上名单的文件", (*strays, *unmatched)),
+        _section("对不上名单的文件", strays),
         _section("没能读出来的文件", (*broken, *unread)),
         _section("没有计分的提交", not_counted),
-        _section("批改时留意到的", warned),
+        _section("批改时留意到的", (*noticed, *warned)),
         _table(book, links),
         spreads_figure(book),
         mistakes_figure(book),
