@@ -451,6 +451,7 @@ def test_what_cannot_be_read_still_belongs_to_its_student(tmp_path):
         ("0429", "这是链接，没有打开。请让这名学生交笔记本文件本身。"),
         ("0430", ""),
     ]
+    assert [one.warnings for one in found.counted] == [(), ()], "of its numbers nothing is known"
     (lost,) = found.unmatched
     assert lost.name == "x.ipynb" and "这是链接，没有打开" in lost.reason
 
