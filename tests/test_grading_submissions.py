@@ -171,7 +171,7 @@ def zipped(path, *entries):
                  for number, (name, _, _) in enumerate(entries)]  # fmt: skip
     with zipfile.ZipFile(path, "w") as archive:
         for stand_in, (_, content, more) in zip(stand_ins, entries, strict=True):
-            info = zipfile.ZipInfo(stand_in, (2026, 11, 29, 10, 0, 0))
+            info = zipfile.ZipInfo(stand_in, (2026, 11, 29, more.get("hour", 10), 0, 0))
             info.compress_type = more.get("method", zipfile.ZIP_DEFLATED)
             info.create_system, info.external_attr = more.get("system", 0), more.get("mode", 0) << 16
             archive.writestr(info, content)
@@ -191,6 +191,7 @@ def test_names_in_a_zip_are_recovered_and_what_climbs_out_is_refused(tmp_path):
         tmp_path / "all.zip",
         plain("一班/张三.ipynb"),
         plain("联通.ipynb"),
+        plain("模.ipynb"),  # its two bytes are UTF-8 as well
         plain("李四.ipynb", "utf-8", system=3),
         plain("王五.ipynb", "utf-8"),
         plain("赵六.ipynb", system=3),
@@ -210,6 +211,7 @@ def test_names_in_a_zip_are_recovered_and_what_climbs_out_is_refused(tmp_path):
         [
             "一班/张三.ipynb",
             "联通.ipynb",
+            "模.ipynb",
             "李四.ipynb",
             "王五.ipynb",
             "赵六.ipynb",
@@ -279,6 +281,19 @@ def test_a_zip_with_an_impossible_date_is_read(tmp_path):
         assert archive.getinfo("a.ipynb").date_time == (2026, 11, 29, 10, 0, 0)
     path.write_bytes(data.replace(date, bytes(4)))
     assert [(item.modified, item.read()) for item in find_notebooks(path)] == [(0, b"fine"), (0, b"fine")]
+
+
+def test_what_is_too_large_takes_no_memory(tmp_path):
+    with (tmp_path / "large.ipynb").open("wb") as file:
+        file.truncate(300_000_000)
+    path = zipped(tmp_path / "all.zip", plain("bomb.ipynb", content=bytes(300_000_000)))
+    tracemalloc.start()
+    for (item,) in (find_notebooks(tmp_path), find_notebooks(path)):
+        with pytest.raises(CourseError, match="超过 20 MB"):
+            item.read()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100_000_000
 
 
 # Whose file it is
@@ -406,6 +421,26 @@ def test_of_two_attempts_the_later_counts_in_either_order(tmp_path, monkeypatch)
         assert found.counted[1].warnings == ("另有 1 份较早的没有计入：0430.ipynb。",)
 
 
+def test_a_zip_of_a_class(tmp_path):
+    path = zipped(
+        tmp_path / "all.zip",
+        plain("张三_0429/作业.ipynb", content=notebook(), hour=12),
+        plain("张三_0429/作业-旧.ipynb", content=notebook(), hour=9),
+        plain("李四/作业.ipynb", content=issued("0430")),
+        plain("无名/作业.ipynb", content=notebook()),
+        plain("../0429.ipynb", content=notebook(), hour=20),
+    )
+    found = collect(path, students=ROLL, secret=SECRET)
+    assert [(one.student, one.file) for one in found.counted] == [
+        ("0429", "张三_0429/作业.ipynb"), ("0430", "李四/作业.ipynb"),
+    ]  # fmt: skip
+    assert [one.file for one in found.superseded] == ["张三_0429/作业-旧.ipynb"]
+    assert [item.name for item in found.unmatched] == ["无名/作业.ipynb"]
+    assert [item.name for item in found.problems] == ["../0429.ipynb"]
+    assert [one.id for one in found.missing] == ["12", "AB-7"]
+    assert found.counted[0].read() == notebook()
+
+
 @posix
 def test_what_cannot_be_read_still_belongs_to_its_student(tmp_path):
     (tmp_path / "0429.ipynb").symlink_to("/etc/passwd")
@@ -416,6 +451,7 @@ def test_what_cannot_be_read_still_belongs_to_its_student(tmp_path):
         ("0429", "这是链接，没有打开。请让这名学生交笔记本文件本身。"),
         ("0430", ""),
     ]
+    assert [one.warnings for one in found.counted] == [(), ()], "of its numbers nothing is known"
     (lost,) = found.unmatched
     assert lost.name == "x.ipynb" and "这是链接，没有打开" in lost.reason
 
