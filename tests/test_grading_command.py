@@ -122,12 +122,8 @@ EXERCISES = (replace(KNOWN["2"], id="T1", title="老师自己的题"),)
 
 def test_a_private_exercise_is_graded_and_never_seen_by_the_student(tmp_path):
     (tmp_path / "private_7.py").write_text(TEACHER, encoding="utf-8")
-    look = (
-        "import glob\nfound = glob.glob('/**/private_7.py', recursive=True)\n"
-        if MODE == "sandbox"
-        else "found = []\n"
-    )
-    source = f"{look}mean_grad = 99 if found else 1\nequal_weight_error = 'B'"
+    there = f"__import__('os').path.exists({str(tmp_path / 'private_7.py')!r})" if MODE == "sandbox" else "0"
+    source = f"mean_grad = 99 if {there} else 1\nequal_weight_error = 'B'"
     notebook = json.loads(whole_notebook(RIGHT))
     cell = next(cell for cell in notebook["cells"] if cell["id"] == "27-08-ex2-answer")
     notebook["cells"].append(cell | {"id": "27-08-exT1-answer", "source": source})

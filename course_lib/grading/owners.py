@@ -133,7 +133,7 @@ def collect(
     attempts: dict[str, list[tuple[Assigned, _Issued]]] = {}
     unmatched, problems = [], []
     for item in find_notebooks(submissions, out=out):
-        if isinstance(item, Refused) and not item.raw.lower().endswith(SUFFIX):
+        if isinstance(item, Refused):
             problems.append(item)
             continue
         issued = _issued(item, secret)
@@ -155,16 +155,15 @@ def collect(
     )  # fmt: skip
 
 
-def _later(attempt: tuple[Assigned, _Issued]) -> tuple[bool, int, str]:
-    """Order attempts by time; what cannot be read stands behind everything that can."""
-    one = attempt[0]
-    return not one.problem, one.modified, one.file
+def _later(attempt: tuple[Assigned, _Issued]) -> tuple[bool, bool, int, str]:
+    """Order attempts by time; behind all others stand those issued to somebody else, or not to be read."""
+    one, issued = attempt
+    foreign = bool(issued.to) and same_id(issued.to) != same_id(one.student)
+    return not one.problem, not foreign, one.modified, one.file
 
 
-def _issued(found: Found | Refused, secret: bytes | None) -> _Issued:
+def _issued(found: Found, secret: bytes | None) -> _Issued:
     """Read a notebook once for its metadata; its bytes are not kept."""
-    if isinstance(found, Refused):
-        return _Issued(problem=found.reason)
     try:
         content = found.read()
     except CourseError as error:
@@ -179,7 +178,7 @@ def _issued(found: Found | Refused, secret: bytes | None) -> _Issued:
     return _Issued(to, bool(about), parameters if valid and isinstance(parameters, dict) else {})
 
 
-def _owner(listed: _Class, found: Found | Refused, issued: _Issued) -> Assigned | Refused:
+def _owner(listed: _Class, found: Found, issued: _Issued) -> Assigned | Refused:
     named = listed.named_in(found.raw)
     signed = listed.students.get(same_id(issued.to)) if issued.to else None
     ids = "、".join(student.id for student in named[:_SHOWN])
@@ -200,17 +199,14 @@ def _owner(listed: _Class, found: Found | Refused, issued: _Issued) -> Assigned 
     return _assigned(student.id, student.name, found, issued, warnings)
 
 
-def _alone(found: Found | Refused, issued: _Issued) -> Assigned:
+def _alone(found: Found, issued: _Issued) -> Assigned:
     """Without a class list a file belongs to whom it was issued to, else to its own name."""
     return _assigned(issued.to or found.name[: -len(SUFFIX)] or found.name, "", found, issued, ())
 
 
-def _assigned(
-    student: str, name: str, found: Found | Refused, issued: _Issued, warnings: tuple[str, ...]
-) -> Assigned:
-    read = found.read if isinstance(found, Found) else bytes  # what has a problem is never read
+def _assigned(student: str, name: str, found: Found, issued: _Issued, warnings: tuple[str, ...]) -> Assigned:
     return Assigned(
-        student, name, found.name, found.modified, read, warnings=warnings, problem=issued.problem
+        student, name, found.name, found.modified, found.read, warnings=warnings, problem=issued.problem
     )
 
 

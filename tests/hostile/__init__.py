@@ -38,7 +38,7 @@ BY_NAME: Final[Mapping[str, Case]] = MappingProxyType({case.name: case for case 
 
 def folder_files(cases: tuple[Case, ...] = CASES) -> dict[str, Content]:
     """Return what ``write_folder`` needs for these cases; the honest one is always among them."""
-    return {case.file: case.content() for case in dict.fromkeys((BY_NAME["honest"], *cases))}
+    return {case.file: case.content() for case in (BY_NAME["honest"], *cases)}
 
 
 def marks_left() -> list[Path]:

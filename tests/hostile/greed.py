@@ -115,5 +115,5 @@ CASES: Final = (
         """, every("pass"), last=R1,
     ),
     attack("closed-output", "关掉标准输出与标准错误", "import os\nos.close(1)\nos.close(2)\n" + R1,
-           every("pass")),
+           every("timeout")),
 )  # fmt: skip

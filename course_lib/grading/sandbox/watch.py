@@ -21,13 +21,22 @@ def watch(process: BoxedProcess, limits: Limits) -> None:
 
 def _watch(process: BoxedProcess, limits: Limits) -> None:
     end = time.monotonic() + limits.wall_seconds
+    first = _parent(process.pid)  # the box's first process, above every other one in it
     while process.poll() is None:
-        members = list(_members(process.pid))
-        too_much = len(members) > limits.processes or sum(map(_memory, members)) > limits.memory_bytes
+        members = list(_members(first))
+        too_much = len(members) > limits.processes + 1 or sum(map(_memory, members)) > limits.memory_bytes
         if too_much or time.monotonic() > end:
             process.kill()
             return
         process.wait(_PAUSE)
+
+
+def _parent(pid: int) -> int:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return pid  # gone already
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("PPid:")), pid)
 
 
 def _members(pid: int) -> Iterator[int]:

@@ -69,7 +69,6 @@ def _serve(
     control.close()
     os.close(own_pids)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.setsid()
     try:
         _be_a_kernel(request, handles, report, calls)
     except BaseException as error:  # the other end waits for a word
@@ -80,6 +79,7 @@ def _serve(
 
 def _be_a_kernel(request: dict[str, Any], handles: list[int], report: socket.socket, calls: Filter) -> None:
     close_in(request, calls)
+    _leave_a_keeper()
     random.seed()
     importlib.import_module("numpy").random.seed()  # else every student draws the same
     nowhere = os.open("/dev/null", os.O_RDWR)
@@ -96,6 +96,21 @@ def _be_a_kernel(request: dict[str, Any], handles: list[int], report: socket.soc
     # The warm import ran without a shell, so that pictures are not yet inline.
     importlib.import_module("matplotlib_inline.backend_inline")._enable_matplotlib_integration()
     application.start()
+
+
+def _leave_a_keeper() -> None:
+    """Go on in a child: the box's first process only waits, and its end ends whatever is left in the box.
+
+    The system lets no signal stop a first process, so that a kernel in its place would not die as others do.
+    """
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    while os.wait()[0] != child:
+        pass
+    os._exit(0)
 
 
 def _bind_to(paths: dict[str, int]) -> None:

@@ -1,0 +1,74 @@
+"""Every attack run for real, in one batch with honest work: it costs what the table says, and no one else."""
+
+import subprocess
+
+import pytest
+
+from course_lib.exercises import BOOK
+from course_lib.grading.batch import Batch, local_pool
+from course_lib.grading.jobs import Job, Limits
+from course_lib.grading.owners import collect
+from course_lib.grading.records import BUBBLEWRAP
+from course_lib.grading.store import Store
+from course_lib.grading.work import grade
+
+from .hostile import BY_NAME, CASES, folder_files, listening, marks_left
+from .submissions import IDS, RIGHT, short_notebook, write_folder
+from .test_grading_work import isolations
+
+# Short, so that the many endless loops cost little; an attack that ends by itself needs no more.
+LIMITS = Limits(cell_seconds=6, wall_seconds=120, memory_bytes=1 << 30)
+
+
+def verdicts(record):
+    return {mark.id: mark.verdict.value for mark in record.exercises}
+
+
+def left_running():
+    """Processes of boxes and kernels."""
+    listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, encoding="utf-8").stdout
+    return [line for line in listing.splitlines() if "grader_box" in line or "-m ipykernel_launcher" in line]
+
+
+def graded(folder, isolation, store):
+    """Grade a folder as the command does; return verdicts by file, also of what could not be opened."""
+    collected = collect(folder, exercises=BOOK)
+    jobs = [
+        Job(one.student, one.file, one.read(), isolation, limits=LIMITS)
+        for one in collected.counted
+        if not one.problem
+    ]
+    batch = Batch(lambda: local_pool(2), 2, Store(store))
+    found = {}
+    for result in batch.run(jobs):
+        assert not result.failed, result.record.problem
+        found[result.record.file] = verdicts(result.record)
+    refused = [one.file for one in collected.counted if one.problem]
+    refused += [one.name for one in collected.problems]
+    return found | {name: dict.fromkeys(IDS, "invalid") for name in refused}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isolation", isolations())
+def test_each_attack_costs_what_the_table_says_and_nobody_else_anything(isolation, tmp_path):
+    cases = [case for case in CASES if isolation == BUBBLEWRAP or not case.walls]
+    files = folder_files(tuple(cases))
+    files |= {f"honest-{number}.ipynb": short_notebook(RIGHT) for number in range(10)}
+    before = left_running()
+    with listening() as visits:
+        found = graded(write_folder(tmp_path / "作业", files), isolation, tmp_path / "out")
+    expected = {case.file: dict(case.verdicts) for case in (*cases, BY_NAME["honest"])}
+    expected |= {f"honest-{number}.ipynb": dict.fromkeys(IDS, "pass") for number in range(10)}
+    wrong = {name: (found.get(name), due) for name, due in expected.items() if found.get(name) != due}
+    assert not wrong
+    assert (visits, marks_left(), left_running()) == ([], [], before)
+
+
+def test_a_few_attacks_in_the_default_run():
+    """The whole suite takes minutes; these show that a comparison inside the kernel decides nothing."""
+    for name in ("numpy", "showtraceback", "killed-parent"):
+        case = BY_NAME[name]
+        if case.walls and isolations()[0] != BUBBLEWRAP:
+            continue
+        record = grade(Job("1", case.file, case.content(), isolations()[0], limits=LIMITS))
+        assert verdicts(record) == dict(case.verdicts), name
