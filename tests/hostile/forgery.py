@@ -229,6 +229,6 @@ CASES: Final = (
         """, since(ONE, "timeout", "after-timeout"),
     ),
     attack("error-broken", "错误的说明自己又出错",
-            "class Broken(Exception):\n    def __str__(self):\n        raise self\nraise Broken",
-            lost({ONE: "timeout"})),
+            "class Broken(Exception):\n    def __str__(self):\n        raise ValueError\nraise Broken",
+            lost({ONE: "error"})),
 )  # fmt: skip

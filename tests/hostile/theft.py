@@ -138,6 +138,7 @@ CASES: Final = (
             if not name.isdigit() or int(name) == os.getpid():
                 continue
             if libc.ptrace(16, int(name), 0, 0) == 0:
+                os.waitpid(int(name), 0x40000000)
                 libc.ptrace(17, int(name), 0, 0)
                 found()
             try:
