@@ -103,8 +103,3 @@ def link_to(target: str) -> Callable[[Path], None]:
 def fifo(path: Path) -> None:
     """Make a named pipe in the place of a notebook: who opens it for reading waits for ever."""
     os.mkfifo(path)
-
-
-def a_folder(path: Path) -> None:
-    """Make a folder that bears a notebook's name."""
-    path.mkdir()

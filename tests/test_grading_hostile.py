@@ -17,7 +17,7 @@ from .submissions import IDS, RIGHT, short_notebook, write_folder
 from .test_grading_work import isolations
 
 # Short, so that the many endless loops cost little; an attack that ends by itself needs no more.
-LIMITS = Limits(cell_seconds=6, wall_seconds=120, memory_bytes=1 << 30)
+LIMITS = Limits(cell_seconds=10, wall_seconds=150, memory_bytes=1_300_000_000)
 
 
 def verdicts(record):

@@ -9,7 +9,6 @@ from tests.hostile.case import MARK, ONE, R1, W1, Case, every, lost
 from tests.submissions import (
     RIGHT,
     WRONG,
-    a_folder,
     answer_cell,
     answer_id,
     as_bytes,
@@ -129,5 +128,4 @@ CASES: Final = (
     Case("link-loop", "指向自己的符号链接", every("invalid"), make=lambda: link_to("link-loop.ipynb")),
     Case("link-device", "符号链接，指向写不完的设备", every("invalid"), make=lambda: link_to("/dev/zero")),
     Case("pipe", "一根管道，名字像笔记本", every("invalid"), make=lambda: fifo),
-    Case("folder", "一个文件夹，名字像笔记本", every("invalid"), make=lambda: a_folder),
 )  # fmt: skip

@@ -87,6 +87,7 @@ CASES: Final = (
             def flood():
                 while True:
                     print("x" * 100_000)
+                    time.sleep(0.001)
 
             threading.Thread(target=flood, daemon=True).start()
             time.sleep(10**6)
