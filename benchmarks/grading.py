@@ -3,8 +3,8 @@
 The six questions of 27.8, thirty honest submissions, every third with one answer wrong; one machine, one run.
 Printed are submissions per minute, how often ours goes into theirs, and whether every mark was right: a
 grader whose marks are wrong has no speed. ``--peers FOLDER`` keeps the environments of the peers for another
-run, else they are thrown away; ``--only NAME ...`` measures some. It measures one machine and is never a
-test.
+run, else they are thrown away; ``--only NAME ...`` measures some. Last the floor, and the peak memory of a
+small and a large class. It measures one machine and is never a test.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,9 @@ from pathlib import Path
 
 from benchmarks import peers
 from benchmarks.peers import IDS, POINTS, PeerError, Points, Students
+from course_lib.grading.jobs import Limits
+from course_lib.grading.kernels import GradedKernel
+from course_lib.grading.records import BUBBLEWRAP
 from tests.submissions import CHAPTER, RIGHT, WRONG, whole_notebook, write_folder
 
 SUBMISSIONS = 30
@@ -74,9 +78,37 @@ def ours(folder: Path, answers: Students, *, jobs: int) -> tuple[float, Points]:
     }
 
 
-def floor() -> float | None:
-    """Return the seconds from a bare warm fork to its first reply; None until it is wired up here."""
-    return None
+def floor() -> float:
+    """Return the seconds from a bare warm fork to its first reply, the median of twenty."""
+    times = []
+    for _ in range(21):
+        begin = time.perf_counter()
+        kernel = GradedKernel(BUBBLEWRAP, Limits())
+        times.append(time.perf_counter() - begin)
+        kernel.stop()
+    return statistics.median(times[1:])  # the first also starts the warm process
+
+
+def memory() -> None:
+    """Print the peak memory of the grader for a small and for a large class."""
+    for count in (30, 300):
+        with tempfile.TemporaryDirectory() as name:
+            content = whole_notebook(RIGHT)
+            files = {f"{number}.ipynb": content + b" " * number for number in range(count)}
+            folder = write_folder(Path(name, "submissions"), files)
+            words = [sys.executable, "-c", _PEAK, "grade", str(folder), "--out", str(Path(name, "out"))]
+            done = subprocess.run(words, cwd=CHAPTER.parents[1], capture_output=True, text=True)
+            own, child = (int(word) >> 10 for word in done.stderr.split()[-2:])
+            print(f"{count:4} submissions: grader {own} MiB, its largest process {child} MiB")
+
+
+_PEAK = """
+import resource, sys
+from course_lib.app.cli import main
+main(sys.argv[1:])
+for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
+    print(resource.getrusage(who).ru_maxrss, file=sys.stderr)
+"""
 
 
 def measure(name: str, grade: Callable[[], tuple[float, Points]], wanted: Points) -> float | None:
@@ -122,6 +154,7 @@ def main() -> None:
 
             rates[peer] = measure(peer, whole, wanted)
     report(rates)
+    memory()
 
 
 def report(rates: dict[str, float | None]) -> None:
@@ -133,7 +166,7 @@ def report(rates: dict[str, float | None]) -> None:
         own = [rates[name] for name in rates if name.startswith("ours")]
         print(f"{peer:28}" + "".join(f"{mine / rate:18.1f}" if mine else f"{'-':>18}" for mine in own))
     seconds = floor()
-    print(f"floor, warm fork to first reply: {f'{1000 * seconds:.0f} ms' if seconds else 'not measured'}")
+    print(f"floor, warm fork to first reply: {1000 * seconds:.0f} ms")
 
 
 if __name__ == "__main__":

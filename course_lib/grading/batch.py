@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from multiprocessing.context import BaseContext
 from typing import Final
 
 from ..errors import short_repr
@@ -92,9 +93,12 @@ class Batch:
 
 
 def local_pool(processes: int) -> Executor:
-    """Return processes of this machine. Forked where that is safe: they then have imported everything."""
-    method = "fork" if sys.platform.startswith("linux") else "spawn"
-    context = multiprocessing.get_context(method)
+    """Return processes of this machine, forked from one without threads that has imported everything."""
+    if sys.platform == "win32":
+        context: BaseContext = multiprocessing.get_context("spawn")
+    else:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([grade.__module__])
     return ProcessPoolExecutor(processes, mp_context=context, initializer=_leave_interrupts_to_the_parent)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 from ..errors import CourseError
 
@@ -20,7 +21,8 @@ def cluster(address: str) -> Iterator[Callable[[], Executor]]:
             "没有安装 Dask，用不了 --scheduler", remedy="请运行 pip install distributed，或去掉 --scheduler"
         ) from None
     try:
-        client = Client(address, timeout=10, set_as_default=False)
+        connect: Any = Client  # typed only in part
+        client = connect(address, timeout=10, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise CourseError(
             "连不上 Dask 的调度器", got=address, remedy="请检查地址与网络，写成 tcp://主机:8786 这样"

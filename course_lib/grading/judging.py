@@ -99,7 +99,11 @@ class _GradedFile(IPyNbFile):  # type: ignore[misc]
         self.course = session_
 
     def setup(self) -> None:
-        self.kernel = self.course.start()
+        try:
+            self.kernel = self.course.start()
+        except Exception as error:  # no student's code has run yet
+            self.course.fault = error
+            raise
 
     def collect(self) -> Iterator[Any]:
         notebook = nbformat.from_dict(self.course.notebook)  # type: ignore[no-untyped-call]
@@ -197,7 +201,7 @@ def run(session: Session) -> dict[str, Heard]:
         with contextlib.redirect_stdout(io.StringIO()):
             status = pytest.main([*_ARGUMENTS, f"--rootdir={scratch}", seconds, str(path)], plugins=[session])
     if session.fault:
-        raise session.fault
+        raise RuntimeError(f"{type(session.fault).__name__}: {session.fault}") from session.fault
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise RuntimeError(f"pytest: {status}")
     return session.heard

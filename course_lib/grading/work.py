@@ -29,20 +29,18 @@ def grade(job: Job) -> Record:
     heard = _hear(job, submission, exercises)
     return Record(
         job.student, job.file, job.isolation,
-        tuple(_mark(exercise, heard.get(exercise.id, Heard(Verdict.MISSING))) for exercise in exercises),
+        tuple(_mark(exercise, heard[exercise.id]) for exercise in exercises),
         tuple(submission.texts.items()), submission.warnings,
     )  # fmt: skip
 
 
 def _hear(job: Job, submission: Submission, exercises: tuple[Exercise, ...]) -> dict[str, Heard]:
+    missing = {e.id: Heard(Verdict.MISSING) for e in exercises if e.id not in submission.answers}
     if not submission.answers:
-        return {}
+        return missing
     notebook = reference_notebook(submission, exercises)
-    return run(
-        Session(
-            notebook, exercises, job.parameters, partial(GradedKernel, job.isolation, job.limits), job.limits
-        )
-    )
+    start = partial(GradedKernel, job.isolation, job.limits)
+    return missing | run(Session(notebook, exercises, job.parameters, start, job.limits))
 
 
 def _mark(exercise: Exercise, heard: Heard) -> ExerciseMark:

@@ -29,19 +29,27 @@ class BoxedProcess:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
-        self._handle = os.pidfd_open(pid)  # names this very process, whoever gets its number later
+        # Names this very process, whoever gets its number later. Two threads look at it, so that it is closed
+        # only when nobody holds this object any more.
+        self._handle = os.pidfd_open(pid)
+
+    def __del__(self) -> None:
+        os.close(self._handle)
 
     def poll(self) -> int | None:
         """Return ``None`` while it lives; its own exit status stays in the box."""
-        if self.returncode is None and select.select([self._handle], [], [], 0)[0]:
+        if self._ended_within(0):
             self.returncode = -signal.SIGKILL
-            os.close(self._handle)
         return self.returncode
+
+    def _ended_within(self, seconds: float | None) -> bool:
+        looked = select.poll()
+        looked.register(self._handle, select.POLLIN)
+        return bool(looked.poll(None if seconds is None else seconds * 1000))
 
     def wait(self, timeout: float | None = None) -> int | None:
         """Wait for its end; ``None`` if that did not come in time."""
-        if self.returncode is None:
-            select.select([self._handle], [], [], timeout)
+        self._ended_within(timeout)
         return self.poll()
 
     def send_signal(self, number: int) -> None:
