@@ -27,7 +27,7 @@ def verdicts(record):
 def left_running():
     """Processes of boxes and kernels."""
     listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, encoding="utf-8").stdout
-    return [line for line in listing.splitlines() if "grader_box" in line or "-m ipykernel_launcher" in line]
+    return [line for line in listing.splitlines() if "grader_box" in line]
 
 
 def graded(folder, isolation, store):
