@@ -19,7 +19,7 @@ import socket
 import sys
 from typing import Any
 
-from .isolation import HOME, close_in, fork_apart
+from .isolation import HOME, close_in, fork_apart, leave_a_keeper
 from .syscalls import Filter
 
 _FONTS = ("/course/matplotlib", f"{HOME}/.matplotlib")
@@ -79,7 +79,7 @@ def _serve(
 
 def _be_a_kernel(request: dict[str, Any], handles: list[int], report: socket.socket, calls: Filter) -> None:
     close_in(request, calls)
-    _leave_a_keeper()
+    leave_a_keeper()
     random.seed()
     importlib.import_module("numpy").random.seed()  # else every student draws the same
     nowhere = os.open("/dev/null", os.O_RDWR)
@@ -96,21 +96,6 @@ def _be_a_kernel(request: dict[str, Any], handles: list[int], report: socket.soc
     # The warm import ran without a shell, so that pictures are not yet inline.
     importlib.import_module("matplotlib_inline.backend_inline")._enable_matplotlib_integration()
     application.start()
-
-
-def _leave_a_keeper() -> None:
-    """Go on in a child: the box's first process only waits, and its end ends whatever is left in the box.
-
-    The system lets no signal stop a first process, so that a kernel in its place would not die as others do.
-    """
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        return
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    while os.wait()[0] != child:
-        pass
-    os._exit(0)
 
 
 def _bind_to(paths: dict[str, int]) -> None:
