@@ -67,6 +67,7 @@ def test_a_cluster_of_two_workers_gives_the_same_marks(tmp_path, monkeypatch):
     assert differing(handed, results) == {}
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_gets_a_sentence():
     pytest.importorskip("distributed")
     with pytest.raises(CourseError, match="连不上"), cluster("tcp://127.0.0.1:9"):

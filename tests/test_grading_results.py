@@ -529,7 +529,7 @@ def test_solutions_only_when_they_are_asked_for_and_with_own_numbers():
 def test_the_page_of_the_class_lists_everyone_and_everything():
     content = class_page(
         replace(CLASS, records=(*CLASS.records, replace(HONEST, student="", file="作业最终版.ipynb"))),
-        unmatched=[(f"{TAGS}.ipynb", "")],
+        noticed=[(f"{TAGS}.ipynb", "发给别人的。")],
         unread=[("坏.zip", "压缩包打不开。")],
         not_counted=[("旧.ipynb", "以后交的为准。")],
         links={"0429": "feedback/0429.html"},
@@ -537,7 +537,8 @@ def test_the_page_of_the_class_lists_everyone_and_everything():
     found = opened(content)
     for said in (
         "批改了 4 份作业，名单上还有 1 人没有交。满分 7 分。",
-        "对不上名单的文件作业最终版.ipynb<script>alert(1)</script>.ipynb",
+        "对不上名单的文件作业最终版.ipynb",
+        "<script>alert(1)</script>.ipynb：发给别人的。",
         "0500.ipynb（0500）：文件不是完整的 JSON。",
         "坏.zip：压缩包打不开。",
         "旧.ipynb：以后交的为准。",

@@ -67,8 +67,9 @@ def listening() -> Iterator[list[str]]:
                 line.accept()[0].close()
                 visits.append(str(line.family))
 
-    for line in lines:
-        threading.Thread(target=wait, args=(line,), daemon=True).start()
+    threads = [threading.Thread(target=wait, args=(line,), daemon=True) for line in lines]
+    for thread in threads:
+        thread.start()
     try:
         yield visits
     finally:
@@ -76,6 +77,8 @@ def listening() -> Iterator[list[str]]:
             with suppress(OSError):  # closing alone does not end an accept
                 line.shutdown(socket.SHUT_RDWR)
             line.close()
+        for thread in threads:  # until then the address is taken
+            thread.join()
 
 
 def table() -> str:
