@@ -6,13 +6,12 @@ from typing import Final
 
 from ...activations import SavedActivations
 from ...ledger import ACTIVATIONS, GRADS, MASTER, MOMENTS, WEIGHTS, Ledger, Row, model_state
-from ...units import MB, in_unit
+from ...units import in_unit
 from ..palette import GREY, OF_ROW, Style
+from .givens import CAPACITY, FITS, PARAMETERS, chapter_activations, fits
 from .pictures import Bars, ledger_bars
 from .steps import Question, Step, Walk
 
-PARAMETERS: Final = 1_000_000
-CAPACITY: Final = 10 * MB
 PERCENT: Final = 25
 _MARGIN: Final = "余量"
 _ROWS: Final = (WEIGHTS, GRADS, MASTER, MOMENTS)
@@ -23,19 +22,6 @@ _SAYS: Final = {
     MASTER: "同一批权重再记一份，精度高一倍，接得住细小的更新。",
     MOMENTS: "Adam 给每个参数记两个平均：梯度的，和梯度平方的。",
 }
-FITS: Final = ("放得下", "放不下")
-
-
-def chapter_activations() -> SavedActivations:
-    """Return the saved activations that the chapter's examples share."""
-    return SavedActivations(
-        sequences=2, positions=128, width=64, layers=4, arrays_per_layer=10, bytes_per_value=2
-    )
-
-
-def fits(n_bytes: int) -> str:
-    """Say whether so many bytes fit the device of the chapter."""
-    return FITS[n_bytes > CAPACITY]
 
 
 def _bars(ledger: Ledger, margin: int = 0) -> Bars:
