@@ -7,6 +7,7 @@ Importing this loads neither; they come with the first picture or explorer.
 - ``Explorer`` with the controls ``Number``, ``Choice``, ``Switch`` makes sliders that answer at once.
 - ``Stage`` and ``show.charts`` draw; ``show.palette`` holds the colours.
 - ``show.explorers`` has the finished explorers, one module per section.
+- ``walk`` opens a worked example of ``show.walkthroughs``, to be gone through step by step in class.
 """
 
 from __future__ import annotations
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
     from .explorer import Explorer
     from .guesses import against_print, reveal
     from .stage import Stage
+    from .walkthroughs import walk
 
 __all__ = [
     "Choice", "Explorer", "Number", "Stage", "Switch", "Table", "against_print", "even_stops", "ledger_table",
-    "log_stops", "powers_of_two", "reveal",
+    "log_stops", "powers_of_two", "reveal", "walk",
 ]  # fmt: skip
 
-_LATER = {"Explorer": ".explorer", "Stage": ".stage", "against_print": ".guesses", "reveal": ".guesses"}
+_LATER = {
+    "Explorer": ".explorer", "Stage": ".stage", "against_print": ".guesses", "reveal": ".guesses",
+    "walk": ".walkthroughs",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
