@@ -225,4 +225,4 @@ def literal(value: Fraction | Decimal | bool | str | tuple[str, ...] | list[str]
     if number.denominator == 1:
         return int(number)
     short = float(number)
-    return short if Fraction(str(short)) == number else str(number)
+    return short if _snap(Fraction(str(short))) == number else str(number)
