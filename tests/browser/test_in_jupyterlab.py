@@ -28,11 +28,16 @@ SIZES = ((1280, 720), (820, 720))
 WHITE_SLAB = 0.2  # share of nearly white points that letters and lines of a dark picture never reach
 
 
-def expected_explorers(page):
-    """How many explorers the stored notebook shows: their cells hold a picture beside a text, as walks do."""
-    shown = [cell for cell in cells(PATHS[page.name], "code") if "walk(" not in source(cell)]
+def expected_pictures(page, *, walks=True):
+    """How many pictures beside a text the stored notebook shows: explorers, and walkthroughs if wanted."""
+    shown = [cell for cell in cells(PATHS[page.name], "code") if walks or "walk(" not in source(cell)]
     outputs = [output for cell in shown for output in cell["outputs"]]
     return sum("image/png" in output.get("data", {}) for output in outputs)
+
+
+def expected_explorers(page):
+    """How many explorers the stored notebook shows."""
+    return expected_pictures(page, walks=False)
 
 
 def test_runs_from_top_to_bottom(opened):
@@ -160,7 +165,7 @@ def test_restart_leaves_pictures_and_says_what_to_do(opened):
 
 
 def test_reload_and_restart_leave_a_picture_and_no_broken_widget(opened):
-    expected = expected_explorers(opened)
+    expected = expected_pictures(opened)
     for happens in (opened.save, opened.reload, opened.restart_kernel):
         happens()
         text = opened.page.locator(".jp-Notebook").inner_text()
@@ -175,7 +180,7 @@ def test_stored_pictures_follow_the_dark_theme(opened):
     opened.theme("JupyterLab Dark")
     shares = opened.white_shares(".jp-RenderedImage img")
     opened.theme("JupyterLab Light")
-    assert len(shares) == expected_explorers(opened)
+    assert len(shares) == expected_pictures(opened)
     assert all(share < WHITE_SLAB for share in shares)
 
 

@@ -1,9 +1,14 @@
-"""Example 27.1 walked through in JupyterLab by keyboard alone, at 1280 × 720."""
+"""Example 27.1 walked through in JupyterLab by keyboard alone; every step of every walk fits 1280 × 720."""
+
+import json
 
 import pytest
 
+from course_lib.show.walkthroughs import all_walks
+
 from ..reading import stored
 from .harness import ANSWER, NotebookPage
+from .lab import running_lab
 
 pytestmark = pytest.mark.browser
 PLACE = "() => document.querySelector('.course-walk-place').textContent"
@@ -80,3 +85,50 @@ def test_all_of_it_fits_one_screen(page, width):
             .map(one => one.getBoundingClientRect())
             .every(one => one.right <= walk.right + 1 && one.bottom <= walk.bottom + 1) }"""
     assert page.evaluate(inside)
+
+
+@pytest.fixture(scope="module")
+def all_of_them(browser, tmp_path_factory):
+    """One page with every walkthrough at its last step, as wide as a slide."""
+    path = tmp_path_factory.mktemp("walks") / "walks.ipynb"
+    calls = [f'walk("{name}", step={len(make().steps)})' for name, make in all_walks().items()]
+    cells = [
+        {
+            "cell_type": "code",
+            "id": f"c{n}",
+            "metadata": {},
+            "execution_count": None,
+            "outputs": [],
+            "source": s,
+        }
+        for n, s in enumerate(["from course_lib.show import walk", *calls])
+    ]
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    with running_lab([path]) as lab:
+        opened = NotebookPage.open(browser, lab, path.name)
+        opened.command("application:toggle-left-area")
+        opened.run_all()
+        yield opened
+        assert opened.errors == [] and opened.failures() == []
+        opened.close()
+
+
+@pytest.mark.parametrize("number", range(len(all_walks())), ids=list(all_walks()))
+def test_every_step_fits_a_slide(all_of_them, number):
+    walk = all_of_them.page.locator(".course-walk").nth(number)
+    steps = len(list(all_walks().values())[number]().steps)
+    walk.locator(".course-walk-back").focus()
+    for step in range(steps, 0, -1):
+        walk.get_by_text(f"第 {step} 步，共 {steps} 步").wait_for(timeout=ANSWER)
+        all_of_them.page.wait_for_timeout(100)
+        cut = walk.evaluate(
+            """walk => [...walk.querySelectorAll('p, td, th, button, .course-walk-title')]
+                .filter(one => one.scrollWidth > one.clientWidth + 1
+                    || one.getBoundingClientRect().right > walk.getBoundingClientRect().right + 1)
+                .map(one => one.textContent)"""
+        )
+        table = walk.locator("table").bounding_box()
+        picture = walk.locator(".widget-image").bounding_box()
+        assert cut == [] and table["x"] + table["width"] <= picture["x"], step
+        assert walk.bounding_box()["height"] <= HEIGHT, step
+        all_of_them.page.keyboard.press("ArrowLeft")
