@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -12,14 +13,32 @@ from ..exercises import Exercise
 from .kernel.grader_box.answer import MIME
 
 _LONGEST: Final = 4_300
+# A short text may stand for a number of a thousand million digits: only plain forms are computed out here.
+_FRACTION: Final = re.compile(r"-?[0-9]+(?:/[0-9]+)?")
+_LARGEST_EXPONENT: Final = 999
+
+
+def _fraction(text: str) -> Fraction:
+    if not _FRACTION.fullmatch(text):
+        raise ValueError
+    return Fraction(text)
+
+
+def _decimal(text: str) -> Decimal:
+    number = Decimal(text)
+    if number.is_finite() and not -_LARGEST_EXPONENT < number.adjusted() < _LARGEST_EXPONENT:
+        raise ValueError
+    return number
+
+
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = MappingProxyType(
     {
         "none": lambda text: None,
         "ellipsis": lambda text: Ellipsis,
         "int": int,
         "float": float,
-        "decimal": Decimal,
-        "fraction": Fraction,
+        "decimal": _decimal,
+        "fraction": _fraction,
         "text": str,
         "bool": lambda text: text == "True",
         # Only the name of a foreign type is kept: the sentence for the student shows it.
