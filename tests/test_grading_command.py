@@ -198,7 +198,7 @@ def test_an_interrupt_keeps_what_is_done_and_leaves_no_process(tmp_path):
         time.sleep(0.05)
     os.killpg(running.pid, signal.SIGINT)
     assert running.wait(20) == 130
-    assert running.stderr.read() == "已中断。\n"
+    assert running.stderr.read() == "已中断。批改好的都留着，再运行同一条命令会接着做。\n"
     kept = len(list((out / ".records").glob("*.json")))
     assert 3 <= kept < 21
     time.sleep(1)

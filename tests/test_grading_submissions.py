@@ -152,14 +152,23 @@ def test_files_and_folders_without_permission_get_a_sentence(tmp_path, monkeypat
 
 def test_nothing_to_grade_is_one_sentence(tmp_path):
     put(tmp_path, "x.txt")
+    put(tmp_path, "texts/x.txt")
     put(tmp_path, "broken.zip", b"PK\x03\x04 and no more")
     put(tmp_path, "x.ipynb/inside.txt")
     with zipfile.ZipFile(tmp_path / "empty.zip", "w"):
         pass
-    for path, said in (("none", "找不到"), ("", "没有 .ipynb"), ("broken.zip", "不是 zip"),
+    for path, said in (("none", "找不到"), ("texts", "没有 .ipynb"), ("broken.zip", "不是 zip"),
                        ("x.txt", "不是 zip"), ("empty.zip", "没有 .ipynb")):  # fmt: skip
         with pytest.raises(CourseError, match=said):
             find_notebooks(tmp_path / path)
+
+
+def test_a_packed_file_inside_is_named_and_not_opened(tmp_path):
+    put(tmp_path, "0423.ipynb")
+    put(tmp_path, "0424.ZIP", b"PK")
+    path = zipped(tmp_path / "all.rar", plain("0423.ipynb"), plain("0424/inner.zip"))
+    for found in (find_notebooks(tmp_path), find_notebooks(path)):
+        assert "压缩包" in next(item for item in found if isinstance(item, Refused)).reason
 
 
 # What is found in a zip
@@ -288,7 +297,7 @@ def test_what_is_too_large_takes_no_memory(tmp_path):
         file.truncate(300_000_000)
     path = zipped(tmp_path / "all.zip", plain("bomb.ipynb", content=bytes(300_000_000)))
     tracemalloc.start()
-    for (item,) in (find_notebooks(tmp_path), find_notebooks(path)):
+    for item in (find_notebooks(tmp_path)[1], *find_notebooks(path)):
         with pytest.raises(CourseError, match="超过 20 MB"):
             item.read()
     _, peak = tracemalloc.get_traced_memory()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from os import cpu_count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from ..errors import CourseError
@@ -52,6 +54,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def handle(options: argparse.Namespace) -> int:
     """Grade, write the results, say where they are; 0 when every submission has a record."""
     use_own_places()
+    signal.signal(signal.SIGTERM, _interrupt)
     if options.jobs < 1:
         raise CourseError("--jobs 必须是正整数", got=options.jobs, remedy="请给 1 或更大的整数")
     if options.out.exists() and not options.out.is_dir():
@@ -64,9 +67,13 @@ def handle(options: argparse.Namespace) -> int:
     collected = collect(
         options.submissions, students=students, secret=secret, exercises=orders.exercises, out=options.out
     )
-    with _pools(options) as start:
-        batch = Batch(start, options.jobs, Store(options.out))
-        results = _with_progress(batch.run(orders.jobs(collected)), len(collected.counted))
+    try:
+        with _pools(options) as start:
+            batch = Batch(start, options.jobs, Store(options.out))
+            results = _with_progress(batch.run(orders.jobs(collected)), len(collected.counted))
+    except KeyboardInterrupt:
+        print("已中断。批改好的都留着，再运行同一条命令会接着做。", file=sys.stderr)
+        return 130
     records = (*(result.record for result in results), *orders.unread(collected))
     names = {student.id: student.name for student in students or ()}
     book = write_report(
@@ -75,6 +82,11 @@ def handle(options: argparse.Namespace) -> int:
     )  # fmt: skip
     _say(book, results, options.out)
     return 1 if any(result.failed for result in results) else 0
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """End as Ctrl-C does: no process and no file is left."""
+    raise KeyboardInterrupt
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +140,8 @@ def _secret(path: Path) -> bytes:
 @contextmanager
 def _pools(options: argparse.Namespace) -> Iterator[Callable[[], Executor]]:
     if options.scheduler is None:
-        yield partial(local_pool, options.jobs)
+        with TemporaryDirectory(prefix="grade-", ignore_cleanup_errors=True) as folder:
+            yield partial(local_pool, options.jobs, folder)
         return
     with cluster(options.scheduler) as start:
         yield start
@@ -150,9 +163,11 @@ def _with_progress(results: Iterator[Graded], total: int) -> list[Graded]:
 
 def _say(book: Gradebook, results: list[Graded], out: Path) -> None:
     new = sum(result.is_new for result in results)
-    known = len(results) - new
+    known = sum(not result.is_new and not result.failed for result in results)
     again = f"，{known} 份没有变，用上次的结果" if known else ""
     print(f"收到 {len(book.records)} 份作业，批改了 {new} 份{again}；满分 {book.max_points} 分。")
+    if book.names and not any(record.student for record in book.records):
+        print("注意：没有一份作业对得上名单，请检查 --students 给的是不是这个班的名单。")
     for record in book.ordered:
         if record.problem:
             print(f"  {record.student or '（不知是谁的）'}　{record.file}：{record.problem}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import CourseError
-from .found import SUFFIX, Found, Refused, is_left_by_systems, not_regular
+from .found import HAND_IN, PACKED, SUFFIX, Found, Refused, is_left_by_systems, not_regular
 from .reading import LARGEST, too_large
 
 _AGAIN: Final = "请解压到一个文件夹，再给这个文件夹"
@@ -39,6 +39,8 @@ def in_zip(path: Path) -> Iterator[Found | Refused]:
             yield Refused(name, "压缩包里的这个名字指到了外面，没有读。请让这名学生再交一次。")
         elif not name.endswith("/") and parts[-1].lower().endswith(SUFFIX):
             yield Found("/".join(parts), _modified(entry), partial(_read, archive, entry))
+        elif parts[-1].lower().endswith(PACKED) and not name.endswith("/"):
+            yield Refused(name, f"这是压缩包里的压缩包，没有打开。{HAND_IN}。")
         elif stat.S_ISLNK(_mode(entry)):
             yield Refused(name, str(not_regular(_mode(entry))))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -92,18 +93,24 @@ class Batch:
             return Graded(Record(job.student, job.file, job.isolation, marks, problem=said), failed=True)
 
 
-def local_pool(processes: int) -> Executor:
-    """Return processes of this machine, forked from one without threads that has imported everything."""
+def local_pool(processes: int, folder: str | None = None) -> Executor:
+    """Return processes of this machine, forked from one without threads that has imported everything.
+
+    ``folder`` is for all their temporary files, so that whoever made it can remove them, come what may.
+    """
     if sys.platform == "win32":
         context: BaseContext = multiprocessing.get_context("spawn")
     else:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([grade.__module__])
-    return ProcessPoolExecutor(processes, mp_context=context, initializer=_leave_interrupts_to_the_parent)
+    return ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(folder,))
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _begin(folder: str | None) -> None:
+    """Leave interrupts to the parent, which then ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if folder:
+        tempfile.tempdir = folder
 
 
 def stop_at_once(pool: Executor) -> None:

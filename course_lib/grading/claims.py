@@ -53,7 +53,9 @@ class ClaimError(Exception):
 
 def claimed(outputs: list[Any], exercise: Exercise) -> dict[str, Any]:
     """Return the answers by name from the outputs of a check cell; refuse any other form."""
-    claims = [data[MIME] for output in outputs if MIME in (data := output.get("data") or {})]
+    claims = [
+        data[MIME] for output in outputs if isinstance(data := output.get("data"), dict) and MIME in data
+    ]
     if len(claims) != 1:
         raise ClaimError(f"{len(claims)} 份回答，应当恰好一份")
     claim = claims[0]

@@ -12,6 +12,7 @@ from ..errors import CourseError
 
 SUFFIX: Final = ".ipynb"
 _LEFT_BY_SYSTEMS: Final = ("__MACOSX", ".ipynb_checkpoints")
+PACKED: Final = (".zip", ".rar", ".7z", ".tar", ".gz")
 HAND_IN: Final = "请让这名学生交笔记本文件本身"
 _KINDS: Final = ((stat.S_ISLNK, "链接"), (stat.S_ISFIFO, "管道"), (stat.S_ISSOCK, "套接字"),
                  (stat.S_ISCHR, "设备"), (stat.S_ISBLK, "设备"), (stat.S_ISDIR, "文件夹"))  # fmt: skip

@@ -12,8 +12,10 @@ import sys
 import tempfile
 import time
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from queue import Empty
+from types import MappingProxyType
 from typing import Any, Final
 
 import zmq
@@ -35,6 +37,20 @@ _START_SECONDS: Final = 60
 _SLICE: Final = 0.05  # seconds between two looks at whether the kernel lives
 _GRACE_SECONDS: Final = 3  # after an interrupt
 _SPARE_BYTES: Final = 1 << 16
+_REPLIES_WAITING, _OUTPUTS_WAITING = 8, 1_000  # messages that a socket holds unread
+# What nbval reads of a message, by its type; of other types it needs nothing.
+_FORMS: Final[Mapping[str, Mapping[str, type]]] = MappingProxyType(
+    {
+        "status": {"execution_state": str},
+        "stream": {"name": str, "text": str},
+        "error": {"ename": str, "evalue": str, "traceback": list},
+        "display_data": {"data": dict, "metadata": dict},
+        "execute_result": {"data": dict, "metadata": dict, "execution_count": int},
+        "execute_input": {},
+        "execute_reply": {"status": str},
+        "kernel_info_reply": {},
+    }
+)
 
 
 class KernelDiedError(Exception):
@@ -94,7 +110,11 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
         home.mkdir()
         self.km.start_kernel(cwd=str(home), env=_environment(home))
         self.kc = self.km.client(context=self._context)
-        self.kc.start_channels(stdin=False, hb=False)
+        # No control channel: it would be filled by whoever likes and read by nobody.
+        self._context.rcvhwm = _REPLIES_WAITING
+        self.kc.start_channels(iopub=False, stdin=False, hb=False, control=False)
+        self._context.rcvhwm = _OUTPUTS_WAITING
+        self.kc.start_channels(shell=False, stdin=False, hb=False, control=False)
         self._sockets = {name: getattr(self.kc, f"{name}_channel").socket for name in _HEARD}
         self._events = {
             name: socket.get_monitor_socket(zmq.EVENT_DISCONNECTED) for name, socket in self._sockets.items()
@@ -190,22 +210,28 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
         return True
 
     def _take(self, frames: list[bytes]) -> None:
+        self._count(frames)
+        self._frames.append(frames)
+
+    def _count(self, frames: list[bytes]) -> None:
         self._bytes += sum(map(len, frames))
         if self._bytes > self._limits.output_bytes:
             raise OutputLimitError
-        self._frames.append(frames)
 
     def _shell_message(self) -> dict[str, Any] | None:
         shell = self._sockets["shell"]
-        return self._read(shell.recv_multipart()) if shell.poll(0) else None
+        if not shell.poll(0):
+            return None
+        frames = shell.recv_multipart()
+        self._count(frames)
+        return self._read(frames)
 
     def _read(self, frames: list[bytes]) -> dict[str, Any] | None:
         """Return a message; None for what is none: kernel code holds the key and can send anything."""
         try:
             _, parts = self.kc.session.feed_identities(frames)
             message: dict[str, Any] = self.kc.session.deserialize(parts)
-            kinds = (("content", dict), ("parent_header", dict), ("msg_type", str))
-            return message if all(isinstance(message[key], kind) for key, kind in kinds) else None
+            return message if _is_whole(message) else None
         except Exception:
             return None
 
@@ -223,6 +249,16 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
             del self.km
         self._context.destroy(linger=0)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _is_whole(message: Mapping[str, Any]) -> bool:
+    """Whether a message has the form of its type; anything else is treated as if it had not come."""
+    form, content = _FORMS.get(message["msg_type"]), message["content"]
+    if form is None or not isinstance(content, dict) or not isinstance(message["parent_header"], dict):
+        return False
+    lines = content.get("traceback", ())
+    whole = all(isinstance(content.get(name), kind) for name, kind in form.items())
+    return whole and (message["msg_type"] != "error" or all(isinstance(line, str) for line in lines))
 
 
 def _environment(home: Path) -> dict[str, str]:

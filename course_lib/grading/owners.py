@@ -155,11 +155,15 @@ def collect(
     )  # fmt: skip
 
 
-def _later(attempt: tuple[Assigned, _Issued]) -> tuple[bool, bool, int, str]:
-    """Order attempts by time; behind all others stand those issued to somebody else, or not to be read."""
+def _later(attempt: tuple[Assigned, _Issued]) -> tuple[bool, int, int, str]:
+    """Order attempts by time; before all others count those signed for this very student.
+
+    Behind stand those that are signed for nobody, for somebody else, or cannot be read: anyone can write a
+    classmate's id into a file name.
+    """
     one, issued = attempt
-    foreign = bool(issued.to) and same_id(issued.to) != same_id(one.student)
-    return not one.problem, not foreign, one.modified, one.file
+    signed = 1 if not issued.to else 2 if same_id(issued.to) == same_id(one.student) else 0
+    return not one.problem, signed, one.modified, one.file
 
 
 def _issued(found: Found, secret: bytes | None) -> _Issued:

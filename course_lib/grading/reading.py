@@ -18,6 +18,7 @@ from ..exercises.cells import place_of
 LARGEST: Final = 20_000_000  # bytes; a notebook of the course with its pictures stays under one million
 _MOST_CONTAINERS: Final = 1_000_000  # small lists cost sixty times their two characters
 _FORMAT: Final = 4
+_LONGEST_SOURCE: Final = 500_000  # characters of an answer cell; a long honest one has a thousand
 _LONGEST_TEXT: Final = 32_000  # characters of a free answer; a cell of a spreadsheet holds 32,767
 _AGAIN: Final = "请让这名学生重新保存并再交一次"
 
@@ -47,8 +48,10 @@ def read_submission(content: bytes, exercises: Iterable[Exercise]) -> Submission
         answer, reason = found.get(f"{name}-answer"), found.get(f"{name}-reason")
         if answer is not None and answer.get("cell_type") != "code":
             warnings.append(f"习题 {exercise.id} 的作答格被改成了别的类型，没有运行。")
+        elif answer is not None and len(source := _source(answer)) > _LONGEST_SOURCE:
+            warnings.append(f"习题 {exercise.id} 的作答格有 {len(source)} 个字符，太长，没有运行。")
         elif answer is not None:
-            answers[exercise.id] = _source(answer)
+            answers[exercise.id] = source
         if f"{name}-answer" in repeated:
             warnings.append(f"习题 {exercise.id} 的作答格有不止一个，只看第一个。")
         if reason is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import CourseError
 from .archives import in_zip
-from .found import HAND_IN, SUFFIX, Found, Refused, is_left_by_systems, not_regular
+from .found import HAND_IN, PACKED, SUFFIX, Found, Refused, is_left_by_systems, not_regular
 from .reading import LARGEST, too_large
 
 
@@ -56,6 +56,8 @@ def _in_folder(root: Path, out: Path | None) -> Iterator[Found | Refused]:
                     folders.append(below)
             elif entry.name.lower().endswith(SUFFIX):
                 yield Found(below, _modified(entry), partial(_read, entry.path))
+            elif entry.name.lower().endswith(PACKED):
+                yield Refused(below, f"这是压缩包，没有打开。{HAND_IN}。")
             elif entry.is_symlink() or not entry.is_file(follow_symlinks=False):
                 yield Refused(below, f"这是链接或特殊文件，没有跟进去。{HAND_IN}。")
 

@@ -228,6 +228,44 @@ CASES: Final = (
             raise Endless
         """, since(ONE, "timeout", "after-timeout"),
     ),
+    attack(
+        "costly-claim", "报来一个有十亿位的数", """
+            import grader_box.answer as answer
+            answer.plain = lambda value: ["fraction", "1e999999999"]
+        """, every("invalid"), first=R1,
+    ),
+    attack(
+        "broken-messages", "送出形状不对的消息：没有内容、类型不对", """
+            kernel = get_ipython().kernel
+            def send(kind, content):
+                parent = kernel.get_parent()
+                kernel.session.send(kernel.iopub_socket, kind, content, parent=parent, ident=b"x")
+            for kind in "status stream error display_data execute_result clear_output nothing".split():
+                send(kind, {})
+            send("stream", {"name": "stdout", "text": 5})
+            send("stream", {"name": [1], "text": ["a"]})
+            send("error", {"ename": "a", "evalue": "b", "traceback": 5})
+            send("error", {"ename": "a", "evalue": "b", "traceback": [5]})
+            send("display_data", {"data": 5, "metadata": {}})
+        """, lost({}), last=R1,
+    ),
+    attack(
+        "full-queues", "往每条消息通道里塞，撑满批改程序的内存", """
+            import gc, time, zmq
+            kernel = get_ipython().kernel
+            ident = kernel._parent_ident["shell"]
+            ident = ident[0] if isinstance(ident, (list, tuple)) else ident
+            routers = [o for o in gc.get_objects() if isinstance(o, zmq.Socket) and o.type == zmq.ROUTER]
+            until = time.time() + 4
+            while time.time() < until:
+                for router in routers:
+                    try:
+                        zmq.Socket.shadow(router).send_multipart([ident, b"x" * (3 << 20)], zmq.NOBLOCK)
+                    except Exception:
+                        pass
+                time.sleep(0.004)
+        """, lost({ONE: "output-limit"}), first=R1,
+    ),
     attack("error-broken", "错误的说明自己又出错",
             "class Broken(Exception):\n    def __str__(self):\n        raise ValueError\nraise Broken",
             lost({ONE: "error"})),

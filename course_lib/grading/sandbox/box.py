@@ -72,6 +72,9 @@ def _mounts() -> Iterator[str]:
     for entry in sorted(COURSE.iterdir()):
         if entry.name not in _HIDDEN:
             yield from _bound(str(entry), f"{INSIDE}/course_lib/{entry.name}", made)
+    if COURSE.is_relative_to(sys.prefix):  # installed: the bind above shows all of it a second time
+        for name in _HIDDEN:
+            yield from ("--tmpfs", str(COURSE / name))
     inner = COURSE / "grading" / "kernel" / "grader_box"
     yield from _bound(str(inner), f"{INSIDE}/grader_box", made)
     yield from _pictures(made)
