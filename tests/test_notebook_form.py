@@ -69,7 +69,7 @@ def test_volatile_things_are_dropped_and_counts_start_at_one():
         stem="27.01-x",
     )
     first, _, second = json.loads(text)["cells"]
-    assert first["metadata"] == {"tags": ["x"]}
+    assert first["metadata"] == {"tags": ["x"], "slideshow": {"slide_type": "slide"}}
     assert first["outputs"][0]["data"] == {"text/plain": ["7"], "image/png": "AA=="}
     assert first["outputs"][0]["metadata"] == {"image/png": {"width": 400}}
     assert (first["execution_count"], second["execution_count"]) == (1, 2)

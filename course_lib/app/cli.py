@@ -29,6 +29,7 @@ COMMANDS: Final = MappingProxyType(
         "check": "check",
         "release": "release",
         "grade": "grade",
+        "present": "present",
         "site": "site",
     }
 )

@@ -10,6 +10,7 @@ import signal
 import socket
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from .places import NOTEBOOKS, RUNTIME, WORK, use_own_places
 from .workspace import prepare
@@ -64,13 +65,15 @@ def free_port() -> int:
     return 0
 
 
-def server_options(*, token: str, open_browser: bool) -> list[str]:
-    """Return JupyterLab's options: own port and token, everything it keeps inside the course folder."""
+def server_options(
+    *, token: str, open_browser: bool, root: Path = WORK, runtime: Path = RUNTIME, page: str = START_PAGE
+) -> list[str]:
+    """Return JupyterLab's options: own port and token, everything it keeps inside ``runtime``."""
     options = {
         "ServerApp.ip": HOST,
         "ServerApp.port": free_port(),
         "ServerApp.port_retries": PORTS_TRIED,
-        "ServerApp.root_dir": WORK,
+        "ServerApp.root_dir": root,
         "ServerApp.open_browser": open_browser,
         # The usual redirect file lies in a hidden folder, which a browser in a snap may not read.
         "ServerApp.use_redirect_file": False,
@@ -89,9 +92,9 @@ def server_options(*, token: str, open_browser: bool) -> list[str]:
         # Its search for language servers starts npm, which writes into the reader's home.
         "LanguageServerManager.autodetect": False,
         # ?reset: begin at the start page, not with every tab and kernel of last time.
-        "LabApp.default_url": f"/lab/tree/{START_PAGE}?reset",
-        "LabApp.user_settings_dir": RUNTIME / "settings",
-        "LabApp.workspaces_dir": RUNTIME / "workspaces",
+        "LabApp.default_url": f"/lab/tree/{quote(page)}?reset",
+        "LabApp.user_settings_dir": runtime / "settings",
+        "LabApp.workspaces_dir": runtime / "workspaces",
         "LabApp.custom_css": True,  # stored pictures follow the dark theme too
         "LabApp.extension_manager": "readonly",
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
@@ -106,17 +109,18 @@ def announce(address: str) -> None:
     print("请保持此窗口打开；学完后在这里按 Ctrl-C，课程和所有内核随之关闭。", flush=True)
 
 
-def serve(*, open_browser: bool) -> None:
+def serve(*, open_browser: bool, root: Path = WORK, runtime: Path = RUNTIME, page: str = START_PAGE) -> None:
     """Run JupyterLab in this process until it is told to stop; its kernels end with it."""
     from jupyterlab.labapp import LabApp
 
     token = secrets.token_hex(24)
-    server = LabApp.initialize_server(argv=server_options(token=token, open_browser=open_browser))
+    options = server_options(token=token, open_browser=open_browser, root=root, runtime=runtime, page=page)
+    server = LabApp.initialize_server(argv=options)
     if hasattr(signal, "SIGHUP"):  # a closing terminal: stop in the same orderly way as SIGTERM
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     # Said from inside the loop: only then is the port bound and the address sure to answer.
     server.io_loop.add_callback(
-        announce, f"http://{HOST}:{server.port}/lab/tree/{START_PAGE}?reset&token={token}"
+        announce, f"http://{HOST}:{server.port}/lab/tree/{quote(page)}?reset&token={token}"
     )
     server.start()
     with contextlib.suppress(OSError):  # the terminal may be gone

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import CourseError
+from .slides import slide_types
 
 MAX_BYTES: Final = 1_000_000
 
@@ -50,6 +51,7 @@ def normalise(notebook: dict[str, Any], *, stem: str) -> str:
     cells = [_plain_cell(cell) for cell in lines["cells"]]
     _name_cells(cells, id_prefix(stem))
     _count_executions(cells)
+    _set_slides(cells)
     plain = {
         "cells": cells,
         "metadata": {"kernelspec": _KERNELSPEC, "language_info": _LANGUAGE},
@@ -115,6 +117,14 @@ def _count_executions(cells: list[Cell]) -> None:
         for output in cell["outputs"]:
             if output["output_type"] == "execute_result":
                 output["execution_count"] = count
+
+
+def _set_slides(cells: list[Cell]) -> None:
+    """Mark where slides begin, by the rule; a cell that goes on below the last one has no mark."""
+    for cell, kind in zip(cells, slide_types(cells), strict=True):
+        cell["metadata"].pop("slideshow", None)
+        if kind != "-":
+            cell["metadata"]["slideshow"] = {"slide_type": kind}
 
 
 def read(path: Path) -> tuple[str, dict[str, Any]]:

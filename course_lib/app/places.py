@@ -17,12 +17,13 @@ _SHIPPED: Final = {"jupyter": "config", "ipython": "ipython"}
 _FOREIGN: Final = ("JUPYTER", "IPYTHON", "MPL", "MATPLOTLIB", "PYDEVD", "JPY_")
 
 
-def use_own_places() -> None:
-    """Point this process and all its children to folders below ``.runtime``, made where missing.
+def use_own_places(runtime: Path | None = None) -> None:
+    """Point this process and all its children to folders below ``runtime``, made where missing.
 
     Called anew at every start, so that a renamed course folder needs no repair. Our settings are copied
     fresh, as Jupyter writes beside them. (``JUPYTER_NO_CONFIG`` would put an empty folder in their place.)
     """
+    runtime = runtime or RUNTIME
     for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
         del os.environ[name]
     places = {
@@ -33,10 +34,10 @@ def use_own_places() -> None:
         "MPLCONFIGDIR": "matplotlib",
     }
     for name, folder in places.items():
-        (RUNTIME / folder).mkdir(parents=True, exist_ok=True)
-        os.environ[name] = str(RUNTIME / folder)
+        (runtime / folder).mkdir(parents=True, exist_ok=True)
+        os.environ[name] = str(runtime / folder)
     for shipped, folder in _SHIPPED.items():
-        shutil.copytree(Path(__file__).parent / shipped, RUNTIME / folder, dirs_exist_ok=True)
+        shutil.copytree(Path(__file__).parent / shipped, runtime / folder, dirs_exist_ok=True)
     others = [
         part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part not in ("", str(ROOT))
     ]

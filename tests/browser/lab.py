@@ -34,13 +34,13 @@ class Lab:
 
 
 @contextmanager
-def running_lab(notebooks: Iterable[Path]) -> Iterator[Lab]:
-    """Serve a copy of the course with these notebooks; the server and its kernels end with the block."""
+def running_lab(notebooks: Iterable[Path], *words: str) -> Iterator[Lab]:
+    """Serve a copy of the course with these notebooks (``lab``, or other words) until the block ends."""
     with tempfile.TemporaryDirectory(prefix="course-browser-", ignore_cleanup_errors=True) as scratch:
         course = Path(scratch)
         _copy_course(course, notebooks)
         with open(course / "lab.log", "w+", encoding="utf-8") as log:
-            command = [sys.executable, "-m", "course_lib", "lab", "--no-browser"]
+            command = [sys.executable, "-m", "course_lib", *(words or ("lab",)), "--no-browser"]
             process = subprocess.Popen(command, cwd=course, stdout=log, stderr=log)
             try:
                 url, token = _wait_for_address(process, course / "lab.log")
