@@ -84,7 +84,7 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
         self._deadline = float("inf")
         try:
             self.km = self._manager(isolation)
-            self._start(isolation)
+            self._start()
         except BaseException:
             self.stop()
             raise
@@ -105,7 +105,7 @@ class GradedKernel(RunningKernel):  # type: ignore[misc]
             connection_file=f"{self._folder}/connection.json", **named,
         )  # fmt: skip
 
-    def _start(self, isolation: str) -> None:
+    def _start(self) -> None:
         home = Path(self._folder, "home")
         home.mkdir()
         self.km.start_kernel(cwd=str(home), env=_environment(home))
