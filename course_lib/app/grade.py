@@ -18,7 +18,7 @@ from typing import Final
 from ..errors import CourseError
 from ..exercises import BOOK, Exercise, Verdict
 from ..exercises.own import exercises_in
-from ..grading.batch import Batch, Graded, local_pool
+from ..grading.batch import Batch, Graded, local_pool, prepare
 from ..grading.class_list import read_class_list
 from ..grading.cluster import cluster
 from ..grading.gradebook import Gradebook
@@ -61,6 +61,8 @@ def handle(options: argparse.Namespace) -> int:
         raise CourseError("--out 是一个文件", got=str(options.out), remedy="请给一个文件夹，不在就会新建")
     if _MODES[options.isolation] == BUBBLEWRAP and not options.scheduler:
         require_sandbox()
+    if not options.scheduler:
+        prepare()
     orders = _Orders.of(options)
     students = read_class_list(options.students) if options.students else None
     secret = _secret(options.secret_file) if options.secret_file else None

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from multiprocessing.context import BaseContext
 from typing import Final
 
 from ..errors import short_repr
@@ -93,16 +92,22 @@ class Batch:
             return Graded(Record(job.student, job.file, job.isolation, marks, problem=said), failed=True)
 
 
+def prepare() -> None:
+    """Begin to load what pools of this machine need, while the caller does something else."""
+    if sys.platform != "win32":
+        from multiprocessing import forkserver
+
+        forkserver.set_forkserver_preload([f"{__package__}.judging"])
+        forkserver.ensure_running()
+
+
 def local_pool(processes: int, folder: str | None = None) -> Executor:
     """Return processes of this machine, forked from one without threads that has imported everything.
 
     ``folder`` is for all their temporary files, so that whoever made it can remove them, come what may.
     """
-    if sys.platform == "win32":
-        context: BaseContext = multiprocessing.get_context("spawn")
-    else:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([grade.__module__])
+    prepare()
+    context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
     return ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(folder,))
 
 

@@ -15,7 +15,6 @@ import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,10 +22,11 @@ import nbformat
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
-from ..exercises import Exercise, Result, Verdict, judge
+from ..exercises import Exercise, Verdict, judge
 from .claims import ClaimError, claimed
 from .jobs import Limits
 from .kernels import GradedKernel, KernelDiedError, OutputLimitError
+from .records import Heard
 
 _LONGEST_SAID: Final = 200
 _ONE_AT_A_TIME: Final = threading.Lock()  # pytest belongs to a process; a cluster's workers may have threads
@@ -40,15 +40,6 @@ _ARGUMENTS: Final = (
     "-p", "nbval.plugin", *(word for name in _NOT for word in ("-p", f"no:{name}")),
     "--noconftest", "-c", os.devnull, "-q", "--tb=no", "--no-summary",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What became of one exercise: ``verdict`` where it never came to a result, else ``result``."""
-
-    verdict: Verdict | None = None
-    result: Result | None = None
-    said: str = ""
 
 
 class Session:

@@ -6,10 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from ..exercises import Verdict
+from ..exercises import Result, Verdict
 
 BUBBLEWRAP: Final = "bubblewrap"
 PROCESS: Final = "process"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What became of one exercise: ``verdict`` where it never came to a result, else ``result``."""
+
+    verdict: Verdict | None = None
+    result: Result | None = None
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

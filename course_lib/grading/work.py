@@ -8,11 +8,8 @@ from functools import partial
 from ..errors import CourseError
 from ..exercises import Exercise, Verdict
 from .jobs import Job
-from .judging import Heard, Session, run
-from .kernels import GradedKernel
 from .reading import Submission, read_submission
-from .records import BUBBLEWRAP, CriterionMark, ExerciseMark, Record
-from .reference import reference_notebook
+from .records import BUBBLEWRAP, CriterionMark, ExerciseMark, Heard, Record
 from .sandbox.probe import require_sandbox
 
 
@@ -38,6 +35,11 @@ def _hear(job: Job, submission: Submission, exercises: tuple[Exercise, ...]) -> 
     missing = {e.id: Heard(Verdict.MISSING) for e in exercises if e.id not in submission.answers}
     if not submission.answers:
         return missing
+    # pytest and all that talks to kernels is loaded where submissions run, not where they are handed out.
+    from .judging import Session, run
+    from .kernels import GradedKernel
+    from .reference import reference_notebook
+
     notebook = reference_notebook(submission, exercises)
     start = partial(GradedKernel, job.isolation, job.limits)
     return missing | run(Session(notebook, exercises, job.parameters, start, job.limits))
