@@ -30,9 +30,7 @@ COURSE: Final = Path(__file__).resolve().parents[2]
 _CHANNELS: Final = ("shell", "iopub", "stdin", "hb", "control")
 _HEARD: Final = ("shell", "iopub")
 # What reports answers is imported before a student can put other modules in the place of those it needs.
-_LAUNCH: Final = (
-    "import grader_box.answer; from ipykernel.kernelapp import launch_new_instance as launch; launch()"
-)
+_LAUNCH: Final = "import grader_box.answer, grader_box.application as its; its.Application.launch_instance()"
 _START_SECONDS: Final = 60
 _SLICE: Final = 0.05  # seconds between two looks at whether the kernel lives
 _GRACE_SECONDS: Final = 3  # after an interrupt

@@ -29,7 +29,7 @@ ipykernel.ipkernel ipykernel.zmqshell ipykernel.debugger IPython.core.completer 
 IPython.core.debugger IPython.extensions.storemagic comm psutil tornado.platform.asyncio tornado.queues
 tornado.locks pdb pydoc faulthandler encodings.idna fractions decimal statistics
 course_lib.plan course_lib.lifetimes course_lib.accumulation course_lib.precision course_lib.loss_scaling
-grader_box.answer
+grader_box.answer grader_box.application
 """
 
 
@@ -91,7 +91,7 @@ def _be_a_kernel(request: dict[str, Any], handles: list[int], report: socket.soc
         json.dump(connection, file)
     report.send(b"up")
     report.close()
-    application = importlib.import_module("ipykernel.kernelapp").IPKernelApp.instance()
+    application = importlib.import_module("grader_box.application").Application.instance()
     application.initialize(["-f", file.name, "--HistoryManager.enabled=False"])
     # The warm import ran without a shell, so that pictures are not yet inline.
     importlib.import_module("matplotlib_inline.backend_inline")._enable_matplotlib_integration()
